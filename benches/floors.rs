@@ -19,7 +19,7 @@ use quadrille::RenderSettings;
 use quadrille::RenderTimes;
 use quadrille::Renderer;
 use quadrille::SimdLevel;
-use quadrille::internals::lanes::exp2;
+use quadrille_base::math::lanes::exp2;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::ThreadPoolBuilder;

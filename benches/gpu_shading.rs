@@ -21,14 +21,14 @@ use quadrille::ProjectedSplat;
 use quadrille::SimdLevel;
 use quadrille::gpu::warp::exact_alpha::ExactAlpha;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::internals::QuadColour;
-use quadrille::internals::ViewTransform;
-use quadrille::internals::under;
-use quadrille::pipeline::packets::ColourQuad;
-use quadrille::pipeline::packets::Quad;
-use quadrille::pipeline::packets::WARP_QUADS;
+use quadrille::machine::packets::ColourQuad;
+use quadrille::machine::packets::Quad;
+use quadrille::machine::packets::WARP_QUADS;
 use quadrille::raster::tiles::TILE_PX;
 use quadrille::raster::tiles::TILE_QUADS;
+use quadrille_base::shading::QuadColour;
+use quadrille_base::shading::under;
+use quadrille_render::preprocess::ViewTransform;
 
 use support::Cloud;
 

@@ -39,9 +39,9 @@ use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::prop::Prop;
 use quadrille::gpu::zrop::unit::Zrop;
 use quadrille::load;
-use quadrille::pipeline::stage::Sink;
-use quadrille::pipeline::stage::Stage;
-use quadrille::pipeline::timing::Cycle;
+use quadrille::machine::stage::Sink;
+use quadrille::machine::stage::Stage;
+use quadrille::machine::timing::Cycle;
 use quadrille::raster::tiles::TileLayout;
 
 /// Size of the picture.

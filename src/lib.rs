@@ -43,7 +43,7 @@
 //! # Extending the emulator
 //!
 //! Five modules are public beside the items of the root, since custom machines are built from their
-//! parts: [`pipeline`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
+//! parts: [`machine`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
 //! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring,
 //! [`mesh`] the mesh path, and [`deferred`] stochastic raster with sort-based deferred shading.
 //! `examples/add_a_unit.rs` adds a stage and a flush policy from outside. [`suite`] runs many views in
@@ -53,100 +53,77 @@
 //!
 //! `docs/glossary.md` defines the terms that names, docs, tables and JSON use.
 
-#![cfg_attr(
-    not(feature = "cli"),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "the program uses the rest; builds with it check both lints"
-    )
-)]
+pub use quadrille_deferred as deferred;
+pub use quadrille_gpu as gpu;
+pub use quadrille_machine as machine;
+pub use quadrille_machine::{chain, statistics};
+pub use quadrille_mesh as mesh;
+pub use quadrille_suite as suite;
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
-pub mod convert;
-mod cpu;
-pub mod deferred;
-mod error;
-pub mod gpu;
-mod image;
-mod math;
-pub mod mesh;
-mod output;
-pub mod pipeline;
-mod preprocess;
-pub mod raster;
-mod report;
-mod scene;
-mod shading;
-pub mod suite;
-mod synth;
-mod viewpoint;
+pub use quadrille_base::raster;
+pub use quadrille_render::convert;
+
+/// This build of quadrille.
+pub const PROGRAM: suite::Program = suite::Program {
+    version: env!("CARGO_PKG_VERSION"),
+    commit: env!("QUADRILLE_COMMIT"),
+    sources: env!("QUADRILLE_SOURCES"),
+};
 
 /// Vectors and matrices, as [`Camera`] holds them.
 pub use nalgebra;
 
-pub use cpu::reference::{render as render_reference, render_layers as render_reference_layers};
-pub use cpu::{Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, render};
-pub use error::{Error, Fault, Result};
-pub use gpu::config::Config;
-pub use gpu::result::SimulationResult;
-pub use gpu::variant::Variant;
-pub use gpu::view::simulate;
-pub use image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
-pub use image::exposure::exposed;
-pub use image::files::{
+pub use quadrille_base::image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
+pub use quadrille_base::image::exposure::exposed;
+pub use quadrille_base::image::files::{
     PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
     write_exr_layers, write_npy_layer, write_to as encode_picture,
 };
-pub use image::metrics::{Comparison, Protocol, compare, compare_with_map};
-pub use image::{ColourSpace, Frame, Layer, LayerPicture, TopCount};
-pub use math::SimdLevel;
-pub use mesh::draw::{MeshDrawSettings, draw_mesh};
-pub use mesh::files::load as load_mesh;
-pub use preprocess::{PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat};
-pub use report::config::toml as config_toml;
-pub use report::json::Document as SimulationDocument;
-pub use report::maps::write as write_maps;
-pub use report::screen::{pages as simulation_pages, simulation_page};
-pub use report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
-pub use report::trace::write as write_trace;
-pub use scene::cameras::{
+pub use quadrille_base::image::metrics::{Comparison, Protocol, compare, compare_with_map};
+pub use quadrille_base::image::{ColourSpace, Frame, Layer, LayerPicture, TopCount};
+pub use quadrille_base::math::SimdLevel;
+pub use quadrille_base::shading::{
+    ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,
+    StopRule,
+};
+pub use quadrille_base::{Error, Fault, Result};
+pub use quadrille_gpu::config::Config;
+pub use quadrille_gpu::result::SimulationResult;
+pub use quadrille_gpu::variant::Variant;
+pub use quadrille_gpu::view::simulate;
+pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh};
+pub use quadrille_mesh::files::load as load_mesh;
+pub use quadrille_render::cpu::reference::{
+    render as render_reference, render_layers as render_reference_layers,
+};
+pub use quadrille_render::cpu::{
+    Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, render,
+};
+pub use quadrille_render::preprocess::{
+    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat,
+};
+pub use quadrille_render::viewpoint::default_camera;
+pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
     fitting_eye, fly as fly_cameras, load as load_cameras, load_views,
     load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
     write_inria_json,
 };
-pub use scene::formats::ply::PlyWriter;
-pub use scene::{
+pub use quadrille_scene::formats::ply::PlyWriter;
+pub use quadrille_scene::synth::{Order, Recipe, Synthetic};
+pub use quadrille_scene::{
     Camera, Distribution, Dropped, FisheyeLens, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat,
     Projection, Scene, SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatAxes, SplatTable,
     Splats, Visibility, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
 };
-pub use shading::{
-    ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,
-    StopRule,
+pub use quadrille_suite::report::config::toml as config_toml;
+pub use quadrille_suite::report::json::Document as SimulationDocument;
+pub use quadrille_suite::report::maps::write as write_maps;
+pub use quadrille_suite::report::screen::{pages as simulation_pages, simulation_page};
+pub use quadrille_suite::report::simulated::{
+    AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
-pub use synth::{Order, Recipe, Synthetic};
-pub use viewpoint::default_camera;
-
-/// Items for the project's own tests and benches. They are not part of the interface and change
-/// without notice.
-#[doc(hidden)]
-pub mod internals {
-    pub use crate::image::{from_8_bit, to_8_bit};
-    pub use crate::math::{SH_C0, lanes, unfused};
-    pub use crate::output::write_whole;
-    #[cfg(feature = "cli")]
-    pub use crate::output::{make_folder_of, refuse_input};
-    pub use crate::preprocess::exact::ExactSplat;
-    pub use crate::preprocess::{LOG2_ALPHA_CUT, ViewTransform, cut_radius_squared};
-    pub use crate::scene::cameras::FramingTarget;
-    pub use crate::scene::formats::ply::Header as PlyHeader;
-    pub use crate::scene::rest_coefficients;
-    pub use crate::shading::{CompareOp, QuadColour, fragment_alpha, under};
-}
+pub use quadrille_suite::report::trace::write as write_trace;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -1,5 +1,7 @@
 //! The command line: parse, run, exit code.
 
+mod cli;
+
 fn main() -> std::process::ExitCode {
-    quadrille::cli::run()
+    cli::run()
 }

@@ -9,9 +9,9 @@ use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use super::usage::parsed;
-use crate::error::{Error, Result};
-use crate::suite::table::{summaries, table};
-use crate::suite::{Event, Plan, Row, Shard, Suite, csv, read_rows};
+use quadrille_base::error::{Error, Result};
+use quadrille_suite::table::{summaries, table};
+use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows};
 
 /// Missing jobs that a merge lists before the rest is cut off.
 const LISTED_JOBS: usize = 12;
@@ -99,7 +99,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if prints_rows {
         refuse_stdout(args)?;
     }
-    let mut plan = suite.plan(&configurations, &mut |text| verbosity.warn(&text))?;
+    let mut plan = suite.plan(&configurations, quadrille::PROGRAM, &mut |text| {
+        verbosity.warn(&text);
+    })?;
     GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
@@ -170,6 +172,7 @@ fn run_plan(
             bar.inc(1);
         }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
+        _ => {}
     };
     let rows = plan.run(file, args.host.level, &mut watch)?;
     bar.finish_and_clear();

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 
-use crate::error::{Error, Result};
-use crate::scene::cameras::PictureSize;
-use crate::scene::{Camera, Projection};
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::cameras::PictureSize;
+use quadrille_scene::{Camera, Projection};
 
 /// Width and height of panoramas without a requested size.
 const PANORAMA_PX: [u32; 2] = [2048, 1024];

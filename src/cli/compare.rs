@@ -14,10 +14,10 @@ use self::results::{Measured, Results, Unmeasured};
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::outputs::{Background, NAME, Outputs, Template, parse_background};
 use super::usage::finite;
-use crate::error::{Error, Result};
-use crate::image::difference::heat_picture;
-use crate::image::files::{self, PictureFormat};
-use crate::image::metrics::{Protocol, compare_with_map};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::difference::heat_picture;
+use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::image::metrics::{Protocol, compare_with_map};
 
 /// Maximum number of files without a partner that are named.
 const LISTED_UNMATCHED: usize = 10;

@@ -1,7 +1,7 @@
 //! `completions`: prints a completion script for a shell.
 
 use super::console::{Exit, print};
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]

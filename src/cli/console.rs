@@ -10,8 +10,9 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
-use crate::report::json::joined;
+use quadrille::PROGRAM;
+use quadrille_base::error::{Error, Result};
+use quadrille_suite::report::json::joined;
 
 /// Flags about messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -80,8 +81,8 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
 /// the build (`unknown` outside its repository).
 pub(crate) fn print_json(body: Value) -> Result<()> {
     let build = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": env!("QUADRILLE_COMMIT"),
+        "version": PROGRAM.version,
+        "commit": PROGRAM.commit,
     });
     let document = joined([json!({ "quadrille": build }), body]);
     print(format!("{document:#}\n"))

@@ -13,13 +13,13 @@ use super::inputs::SceneFlags;
 use super::outputs::Outputs;
 use super::usage::{finite, parsed};
 use super::views::ViewArgs;
-use crate::convert::{self, AttributeErrors, ViewDifference, concatenate, worst_view};
-use crate::cpu::RenderSettings;
-use crate::error::{Error, Result};
-use crate::output::write_whole;
-use crate::report::table::{TextTable, or_dash};
-use crate::scene::{LoadOptions, OutputFormat, SplatTable, Splats, load_table, write_table};
-use crate::shading::Profile;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_base::shading::Profile;
+use quadrille_render::convert::{self, AttributeErrors, ViewDifference, concatenate, worst_view};
+use quadrille_render::cpu::RenderSettings;
+use quadrille_scene::{LoadOptions, OutputFormat, SplatTable, Splats, load_table, write_table};
+use quadrille_suite::report::table::{TextTable, or_dash};
 
 /// Convert scenes between formats, filter and move splats
 ///

@@ -8,10 +8,10 @@ mod rows;
 use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
-use crate::error::Result;
-use crate::report::deferred::{DeferredRow, table};
 pub(super) use args::Args;
 use job::Job;
+use quadrille_base::error::Result;
+use quadrille_suite::report::deferred::{DeferredRow, table};
 
 /// Runs the command without printing; returns the rows of its document.
 pub(super) fn rows(args: &Args, verbosity: Verbosity) -> Result<Vec<Value>> {

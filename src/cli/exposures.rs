@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;
 use super::outputs::Background;
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::image::exposure::exposed;
-use crate::scene::cameras::Exposures;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::exposure::exposed;
+use quadrille_scene::cameras::Exposures;
 
 /// Flags about exposures.
 #[derive(Debug, Clone, clap::Args)]
@@ -63,7 +63,7 @@ impl ViewExposures {
     /// The picture of a view with its exposure; `None` if the file has none for it, which a warning says.
     pub(super) fn apply(&self, frame: &Frame, view: &str, verbosity: Verbosity) -> Option<Frame> {
         let Some(rows) = self.exposures.of(view) else {
-            let file = crate::error::shown(self.exposures.file());
+            let file = quadrille_base::error::shown(self.exposures.file());
             verbosity.warn(&format!("view \"{view}\": {file} has no exposure for it"));
             return None;
         };

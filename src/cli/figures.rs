@@ -12,12 +12,12 @@ use indicatif::ProgressBar;
 
 use super::console::{Exit, Verbosity, fail};
 use super::outputs::Outputs;
-use crate::error::{Error, Result};
-use crate::scene::text_file::read_text;
-use crate::suite::{Event, Suite};
 pub(super) use args::Args;
 use deferred::MeshSuite;
 use jobs::Jobs;
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::text_file::read_text;
+use quadrille_suite::{Event, Suite};
 
 /// Results that the program lists on standard error before the rest is cut off.
 const LISTED: usize = 12;
@@ -95,6 +95,7 @@ fn run_jobs(jobs: &Jobs, args: &Args, results: &Path, verbosity: Verbosity) -> R
         }
         Event::Done(_) => bar.inc(1),
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
+        _ => {}
     };
     jobs.run(args, results, &mut watch)?;
     bar.finish_and_clear();

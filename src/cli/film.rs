@@ -15,14 +15,14 @@ use super::outputs::Background;
 use super::usage::{parsed, whole};
 use super::view_page::camera_json;
 use super::views::{ChosenViews, ViewArgs};
-use crate::cpu::{LayerSettings, RenderSettings, Renderer};
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
-use crate::output::write_whole;
-use crate::report::table::TextTable;
-use crate::scene::cameras::{Flight, fly};
-use crate::scene::{Camera, Splats};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
+use quadrille_base::output::write_whole;
+use quadrille_render::cpu::{LayerSettings, RenderSettings, Renderer};
+use quadrille_scene::cameras::{Flight, fly};
+use quadrille_scene::{Camera, Splats};
+use quadrille_suite::report::table::TextTable;
 
 /// Frames of a generated path.
 const DEFAULT_FRAMES: u32 = 120;

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::cpu::{Counts, LayerSettings, RenderSettings, Renderer, reference};
-use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Simulator;
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::image::{Frame, LayerPicture};
-use crate::scene::{Camera, Splats};
+use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_gpu::view::PreparedView;
+use quadrille_gpu::wiring::Simulator;
+use quadrille_gpu::zrop::framebuffer::Tests;
+use quadrille_render::cpu::{Counts, LayerSettings, RenderSettings, Renderer, reference};
+use quadrille_scene::{Camera, Splats};
 
 /// The renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
 use super::inputs::{SceneFlags, load_scene};
-use crate::error::Result;
-use crate::report::table::TextTable;
-use crate::scene::{Distribution, Scene, SceneStatistics};
+use quadrille_base::error::Result;
+use quadrille_scene::{Distribution, Scene, SceneStatistics};
+use quadrille_suite::report::table::TextTable;
 
 /// Print what a scene file contains
 ///

@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::console::Verbosity;
 use super::convert::actions::Filters;
 use super::usage::{parsed, whole};
-use crate::error::{Error, Result};
-use crate::scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility};
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 2] = ["obj", "bpt"];

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::error::{Error, Result};
-use crate::image::files::{self, PictureFormat};
-use crate::image::{Frame, LayerPicture};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::image::{Frame, LayerPicture};
 
 /// What stands for "{aov}" in the name of the picture itself.
 pub(super) const COLOURS: &str = "rgba";

@@ -9,11 +9,11 @@ use clap::error::ErrorKind;
 
 use super::layer_files::{COLOURS, require_float_format, write_with_layers};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
-use crate::cpu::LayerSettings;
-use crate::error::{Error, Result};
-use crate::image::files::PictureFormat;
-use crate::image::{Frame, Layer, LayerPicture, TopCount};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::files::PictureFormat;
+use quadrille_base::image::{Frame, Layer, LayerPicture, TopCount};
+use quadrille_render::cpu::LayerSettings;
+use quadrille_scene::Camera;
 
 /// Prefix of the number of splats with the largest weights.
 const TOP: &str = "top:";

@@ -1,7 +1,7 @@
 //! `man`: prints a manual page.
 
 use super::console::{Exit, print};
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Print the manual page of the program or of a command
 #[derive(Debug, clap::Args)]

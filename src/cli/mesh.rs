@@ -13,11 +13,11 @@ mod versus;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
-use crate::error::Result;
-use crate::report;
-use crate::report::mesh::{MeshRow, tables};
 pub(super) use args::Args;
 use job::Job;
+use quadrille_base::error::Result;
+use quadrille_suite::report;
+use quadrille_suite::report::mesh::{MeshRow, tables};
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.config_dump {

@@ -34,8 +34,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::error::{Error, Fault};
 use console::{Exit, Verbosity};
+use quadrille_base::error::{Error, Fault};
 
 /// Render Gaussian-splatting scenes exactly, and emulate the GPUs that draw them
 #[derive(Debug, Parser)]
@@ -75,7 +75,7 @@ const NO_ARGUMENTS: clap::error::ErrorKind =
 
 /// Runs the program on this process's arguments.
 #[must_use]
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     let program = program();
     let matches = program.clone().try_get_matches();
     let parsed = matches.and_then(|matches| {
@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    crate::output::clean_up_on_interrupt();
+    quadrille_base::output::clean_up_on_interrupt();
     match command.run(verbosity, program.clone()) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::CheckFailed) => ExitCode::from(1),

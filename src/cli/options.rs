@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
 use super::usage::{parsed, whole};
-use crate::error::{Error, Result};
-use crate::gpu::config::{ASSIGNMENT, Config, PRESETS};
-use crate::gpu::method::Method;
-use crate::math::SimdLevel;
-use crate::mesh::pipeline::MeshConfig;
-use crate::scene::text_file::read_text;
-use crate::shading::Profile;
-use crate::suite::{Configuration, check_distinct, swept};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::Profile;
+use quadrille_gpu::config::{ASSIGNMENT, Config, PRESETS};
+use quadrille_gpu::mesh_pipeline::MeshConfig;
+use quadrille_gpu::method::Method;
+use quadrille_scene::text_file::read_text;
+use quadrille_suite::{Configuration, check_distinct, swept};
 
 /// Maximum of `--threads`.
 const MAX_THREADS: usize = 4096;

@@ -6,10 +6,10 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::console::print;
-use crate::error::{Error, Result};
-use crate::image::{Frame, files};
-use crate::output::{make_folder_of, refuse_input};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::{Frame, files};
+use quadrille_base::output::{make_folder_of, refuse_input};
+use quadrille_scene::Camera;
 
 /// Placeholder of the name of a view.
 pub(super) const VIEW: &str = "{view}";

@@ -16,15 +16,15 @@ use super::outputs::{Output, Outputs, refuse_terminal};
 use super::usage::{positive, whole};
 use super::view_page::{camera_json, view_list, view_list_json};
 use super::views::{ChosenViews, ScaleFlag, ViewArgs};
-use crate::cpu::{RenderSettings, Renderer};
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::output::write_whole;
-use crate::report::json::joined;
-use crate::report::table::{TextTable, or_dash, shortened};
-use crate::scene::cameras::write_inria_json;
-use crate::scene::{Camera, Scene};
-use crate::shading::StopRule;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::output::write_whole;
+use quadrille_base::shading::StopRule;
+use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_scene::cameras::write_inria_json;
+use quadrille_scene::{Camera, Scene};
+use quadrille_suite::report::json::joined;
+use quadrille_suite::report::table::{TextTable, or_dash, shortened};
 
 /// Render pictures of a scene
 ///

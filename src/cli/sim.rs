@@ -10,24 +10,28 @@ use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::{ScaleFlag, ViewArgs};
-use crate::cpu::{RenderSettings, reference};
-use crate::error::{Error, Result};
-use crate::gpu::estimates;
-use crate::gpu::machine::Machine;
-use crate::gpu::method::Method;
-use crate::gpu::sensitivity::{Sensitivity, varied_fields};
-use crate::gpu::variant::Variant;
-use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
-use crate::image::Frame;
-use crate::image::metrics::{self, Protocol};
-use crate::output::write_whole;
-use crate::report::json::Document;
-use crate::report::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
-use crate::report::{self, maps, screen, sensitivity, trace};
-use crate::scene::{Camera, Scene};
-use crate::shading::{Profile, StopRule};
-use crate::suite::{Configuration, JobKey, Row, ViewKey, method_row, sweep_table, swept};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::metrics::{self, Protocol};
+use quadrille_base::output::write_whole;
+use quadrille_base::shading::{Profile, StopRule};
+use quadrille_gpu::estimates;
+use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::sensitivity::{Sensitivity, varied_fields};
+use quadrille_gpu::variant::Variant;
+use quadrille_gpu::view::PreparedView;
+use quadrille_gpu::wiring::Watch;
+use quadrille_render::cpu::{RenderSettings, reference};
+use quadrille_scene::{Camera, Scene};
+use quadrille_suite::report::json::Document;
+use quadrille_suite::report::simulated::{
+    AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
+};
+use quadrille_suite::report::{self, maps, screen, sensitivity, trace};
+use quadrille_suite::{
+    Configuration, JobKey, Row, RunFacts, ViewKey, method_row, sweep_table, swept,
+};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
@@ -401,13 +405,13 @@ fn row(simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
     let runs = simulated.runs.iter();
     let methods = runs.map(|run| method_row(&run.outcome, simulated.config, run.host));
     let host: Duration = simulated.host.iter().sum();
-    Row::new(
-        &key,
-        simulated.profile,
-        view.splats_in_frustum,
-        methods.collect(),
-        host.as_secs_f64(),
-    )
+    let facts = RunFacts {
+        profile: simulated.profile,
+        commit: quadrille::PROGRAM.commit,
+        splats: view.splats_in_frustum,
+        host_s: host.as_secs_f64(),
+    };
+    Row::new(&key, &facts, methods.collect())
 }
 
 /// Name of a method in the names of files, which some systems do not let hold a colon.

@@ -9,12 +9,12 @@ use rayon::prelude::*;
 use super::console::{Exit, Verbosity};
 use super::outputs::{Outputs, refuse_terminal};
 use super::usage::whole;
-use crate::error::{Error, Result};
-use crate::output::write_whole;
-use crate::scene::Splat;
-use crate::scene::cameras::write_inria_json;
-use crate::scene::formats::ply::PlyWriter;
-use crate::synth::{Order, Recipe, Synthetic};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_scene::Splat;
+use quadrille_scene::cameras::write_inria_json;
+use quadrille_scene::formats::ply::PlyWriter;
+use quadrille_scene::synth::{Order, Recipe, Synthetic};
 
 /// Splats generated at once before they are written: 23 MB, and enough work for all cores.
 const BATCH: u64 = 1 << 16;

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::error::Error;
+use quadrille_base::error::Error;
 
 /// Formats an error of the argument parser: what was expected, what was found, and the remedy.
 pub(super) fn message(error: &clap::Error) -> String {
@@ -79,7 +79,7 @@ pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
 /// message.
 pub(super) fn parsed<T>(
     text: &str,
-    parse: fn(&str) -> crate::error::Result<T>,
+    parse: fn(&str) -> quadrille_base::error::Result<T>,
 ) -> Result<T, String> {
     parse(text).map_err(|error| match error {
         Error::Argument { expected, .. } => format!("expected {expected}"),

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::views::ChosenViews;
-use crate::report::table::{TextTable, shortened};
-use crate::scene::Camera;
+use quadrille_scene::Camera;
+use quadrille_suite::report::table::{TextTable, shortened};
 
 /// A camera: where it is, what it looks at (a point at distance 1) and its lens.
 pub(super) fn camera_json(camera: &Camera) -> Value {

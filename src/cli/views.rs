@@ -6,15 +6,15 @@ use super::camera_model::{CameraModel, check_fov, parse_fov};
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
 use super::usage::whole;
-use crate::error::{Error, Result};
-use crate::image::check_memory;
-use crate::mesh::files::FileCamera;
-use crate::scene::cameras::{
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::check_memory;
+use quadrille_mesh::files::FileCamera;
+use quadrille_render::viewpoint;
+use quadrille_scene::cameras::{
     self, CameraOptions, CameraTransform, DEFAULT_SIDE_PX, DescribedViews, Framing, PictureScale,
     PictureSize, find_camera_file, load_selected,
 };
-use crate::scene::{Camera, Splats};
-use crate::viewpoint;
+use quadrille_scene::{Camera, Splats};
 
 /// Maximum of `--views`.
 const MAX_VIEWS: u32 = 100;

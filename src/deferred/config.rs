@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::backend::attributes::VertexCacheSpec;
 use super::memory::spec::MemorySpec;
 use super::raster::cost::RasterCost;
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// Specifications of the modelled hardware. They change counters and traffic, and no picture.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl DeferredConfig {
     /// Checks every field.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) naming the field, its bounds and its value.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the field, its bounds and its value.
     pub fn validate(&self) -> Result<()> {
         self.memory.validate()?;
         self.raster.validate()?;

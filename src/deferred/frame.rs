@@ -18,10 +18,10 @@ use super::sample::pattern::StochasticPattern;
 use super::samples::VisibleSamples;
 use super::settings::DeferredSettings;
 use super::shading::grid_view::GridView;
-use crate::error::{Error, Result};
-use crate::math::narrow;
-use crate::mesh::grid::GridSource;
-use crate::raster::samples::SamplePattern;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_mesh::grid::GridSource;
 
 /// Pixels along the side of a bin, whose triangles are listed together.
 const BIN_PX: u32 = 64;

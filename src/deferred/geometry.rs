@@ -9,12 +9,12 @@ use super::camera::motion::Placement;
 use super::camera::shutter::{CentredPoint, ShutterView};
 use super::raster::cost::RasterCounters;
 use super::raster::triangle::{Cull, MovingTriangle, SetUpView};
-use crate::error::{Error, Result};
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::Material;
-use crate::mesh::frame::Faces;
-use crate::mesh::grid::{Grid, GridSource, batch_runs};
-use crate::mesh::shade::AlphaTests;
+use quadrille_base::error::{Error, Result};
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::files::Material;
+use quadrille_mesh::frame::Faces;
+use quadrille_mesh::grid::{Grid, GridSource, batch_runs};
+use quadrille_mesh::shade::AlphaTests;
 
 /// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.
 const MAX_PRIMITIVES: u64 = u32::MAX as u64;

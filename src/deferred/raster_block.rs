@@ -14,7 +14,7 @@ use super::sample::pattern::{GROUPS, LANES, PIXEL_LANES};
 use super::shading::grid::ShadingGrid;
 use super::shading::grid_view::GridView;
 use super::shading::spid::Spid;
-use crate::math::lanes::{compress, mask_bits};
+use quadrille_base::math::lanes::{compress, mask_bits};
 
 /// Pixels along the side of a block: its samples and their pattern, 0.5 MiB, stay in the second-level
 /// cache of a core.

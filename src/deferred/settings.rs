@@ -2,8 +2,8 @@
 
 use super::sample::pattern::PixelPattern;
 use super::shading::grid_view::GridRule;
-use crate::math::SimdLevel;
-use crate::mesh::frame::Faces;
+use quadrille_base::math::SimdLevel;
+use quadrille_mesh::frame::Faces;
 
 /// Settings of a frame.
 #[derive(Debug, Clone, Copy)]

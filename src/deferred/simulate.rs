@@ -12,7 +12,7 @@ use super::hits::HitStream;
 use super::memory::depth_buffer::DepthFormat;
 use super::memory::spec::MemorySpec;
 use super::spid_traffic::SpidTraffic;
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// A pipeline to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,8 @@ impl<'a> SimulationSettings<'a> {
 /// does not depend on the number of threads.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) when the specification of the memory is out of its bounds,
-/// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) when the specification of the memory is out of its bounds,
+/// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
 pub fn simulate(
     stream: &dyn HitStream,
     runs: &[PipelineRun],
@@ -131,8 +131,8 @@ mod tests {
     use rand_pcg::Pcg64;
 
     use super::*;
-    use crate::deferred::hits::{Hit, HitChunk, QuadHits};
-    use crate::deferred::shading::spid::Spid;
+    use crate::hits::{Hit, HitChunk, QuadHits};
+    use crate::shading::spid::Spid;
 
     /// Rectangles in random order of depth, some of them at equal depths, and some that are drawn after them.
     struct Rectangles {

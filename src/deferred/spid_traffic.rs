@@ -13,7 +13,7 @@ use super::memory::spec::MemorySpec;
 use super::memory::traffic::{BufferTraffic, Traffic};
 use super::memory::word_buffer::WordBuffer;
 use super::shading::spid::Spid;
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// The first pass and the loads of the second one.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl SpidTraffic {
     /// `None`.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+    /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
     pub fn new(
         order: SampleOrder,
         spec: &MemorySpec,

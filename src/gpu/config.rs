@@ -27,14 +27,14 @@ use super::warp::shader_blend::ShaderBlendSpec;
 use super::warp::update::PassesSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
-use crate::error::{Error, Result};
-use crate::gpu::coalesce::quad_reorder::QruSpec;
-use crate::gpu::coalesce::tile_coalescing::TcSpec;
-use crate::gpu::coalesce::tile_grid_coalescing::TgcSpec;
-use crate::pipeline::memory::dram::DramSpec;
-use crate::pipeline::memory::l2::L2Spec;
-use crate::pipeline::spec::{Field, spec};
-use crate::pipeline::warp_filler::PackSpec;
+use crate::coalesce::quad_reorder::QruSpec;
+use crate::coalesce::tile_coalescing::TcSpec;
+use crate::coalesce::tile_grid_coalescing::TgcSpec;
+use quadrille_base::error::{Error, Result};
+use quadrille_machine::memory::dram::DramSpec;
+use quadrille_machine::memory::l2::L2Spec;
+use quadrille_machine::spec::{Field, spec};
+use quadrille_machine::warp_filler::PackSpec;
 
 spec! {
     /// The GPU as a whole.
@@ -287,10 +287,10 @@ fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
 }
 
 /// Name of an assignment in errors.
-pub(crate) const ASSIGNMENT: &str = "assignment";
+pub const ASSIGNMENT: &str = "assignment";
 
 /// Converts an assignment `unit.field=value` to TOML.
-pub(crate) fn as_toml(assignment: &str) -> Result<String> {
+pub fn as_toml(assignment: &str) -> Result<String> {
     let malformed = || Error::argument(ASSIGNMENT, "unit.field=value", assignment);
     let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
     let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;

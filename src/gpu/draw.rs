@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::geometry::splat_box::splat_box;
-use crate::gpu::warp::fragment::FragmentShader;
-use crate::math::SimdLevel;
-use crate::pipeline::packets::Primitive;
-use crate::preprocess::{Preprocessed, ProjectedSplat};
-use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
+use crate::warp::fragment::FragmentShader;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
+use quadrille_machine::packets::Primitive;
+use quadrille_render::preprocess::{Preprocessed, ProjectedSplat};
 
 /// Largest alpha of a fragment, as in the reference renderer.
 const ALPHA_CAP: f64 = 0.99;
@@ -167,7 +167,7 @@ impl Draw {
 
     /// The two triangles of a splat's box, which share its diagonal: the edge from the first's last
     /// corner to its first. `None` of other primitives, and of splats that the draw has not.
-    pub(crate) fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
+    pub fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
         let Boxes::Splats(boxes) = &self.boxes else {
             return None;
         };

@@ -8,19 +8,19 @@ use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
 use super::zrop::termination::Updates;
-use crate::gpu::raster::screen::Screen;
-use crate::gpu::warp::issue::ShaderIssue;
-use crate::gpu::zrop::framebuffer::{Failed, Framebuffer};
-use crate::math::SimdLevel;
-use crate::pipeline::maps::{MapKind, Maps};
-use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{
+use crate::raster::screen::Screen;
+use crate::warp::issue::ShaderIssue;
+use crate::zrop::framebuffer::{Failed, Framebuffer};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
+use quadrille_base::raster::polygon::Polygon;
+use quadrille_base::raster::tiles::quad_index;
+use quadrille_machine::maps::{MapKind, Maps};
+use quadrille_machine::memory::Memory;
+use quadrille_machine::packets::{
     Beat, ColourQuad, Quad, QuadMasks, RasterTile, ShadedQuads, WARP_QUADS, Warp,
 };
-use crate::pipeline::timing::Cycle;
-use crate::raster::geometry::{PixelRect, PrimitiveShape};
-use crate::raster::polygon::Polygon;
-use crate::raster::tiles::quad_index;
+use quadrille_machine::timing::Cycle;
 
 /// State shared by all units of a draw.
 pub struct DrawState<'a> {

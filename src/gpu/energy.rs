@@ -7,9 +7,9 @@
 
 use serde::Serialize;
 
-use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::pipeline::spec::spec;
-use crate::pipeline::timing::Cycle;
+use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::spec::spec;
+use quadrille_machine::timing::Cycle;
 
 spec! {
     /// Energies of events in a process of 7 or 8 nm, and static power.

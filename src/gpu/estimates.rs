@@ -11,9 +11,9 @@ use super::frame::FrameTimes;
 use super::outcome::Outcome;
 use super::result::SimulationResult;
 use super::warp::cores::CoresCounters;
-use crate::pipeline::memory::l2::L2Counters;
-use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::pipeline::memory::sector_cache::CacheCounters;
+use quadrille_machine::memory::l2::L2Counters;
+use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::memory::sector_cache::CacheCounters;
 
 /// Modelled times of the frame of which `outcome` is the draw or the raster kernel; `work` describes what
 /// preprocessing does. `None` for the accelerator, whose stages overlap.

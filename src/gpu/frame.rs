@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
-use crate::pipeline::spec::spec;
-use crate::pipeline::timing::Cycle;
+use quadrille_machine::spec::spec;
+use quadrille_machine::timing::Cycle;
 
 spec! {
     /// The sort ahead of a draw through the graphics pipeline.

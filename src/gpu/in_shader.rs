@@ -7,8 +7,8 @@ use super::warp::interlock::{InterlockCounters, InterlockSpec};
 use super::warp::raced_picture::RacedPicture;
 use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
 use super::zrop::framebuffer::Framebuffer;
-use crate::image::metrics::psnr_and_max_abs;
-use crate::pipeline::statistics::StatisticsByUnit;
+use quadrille_base::image::metrics::psnr_and_max_abs;
+use quadrille_machine::statistics::StatisticsByUnit;
 
 /// Counts of blending in the shader without order, and what it did to the picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]

@@ -14,7 +14,7 @@ use super::view::PreparedView;
 use super::warp::shader_blend::ShaderOrder;
 use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// The machine of a method, with a checked configuration.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Machine {
     /// Creates the machine of a method. `watch` concerns the pipeline alone.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config, method: Method, watch: Watch) -> Result<Self> {
         Ok(match method {
             Method::Pipeline(variant) => {

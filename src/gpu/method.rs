@@ -6,7 +6,7 @@ use std::fmt;
 use super::compute::outcome::ComputeMethod;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Name of the accelerator.
 const GSCORE: &str = "gscore";
@@ -160,7 +160,9 @@ mod tests {
         let parsed = |names: &[&str]| {
             let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
             let methods = Method::parse_all(&names)?.into_iter();
-            Ok::<_, crate::Error>(methods.map(|m| m.to_string()).collect::<Vec<_>>())
+            Ok::<_, quadrille_base::error::Error>(
+                methods.map(|m| m.to_string()).collect::<Vec<_>>(),
+            )
         };
         let all = ["baseline", "qm", "het", "het+qm", "tgc"];
         assert_eq!(parsed(&["all"]).unwrap(), all);

@@ -5,9 +5,9 @@ use super::gscore::accelerator::GscoreResult;
 use super::method::Method;
 use super::result::SimulationResult;
 use super::warp::shader_blend::ShaderOrder;
-use crate::image::Frame;
-use crate::pipeline::collect::UnitCycles;
-use crate::pipeline::timing::Cycle;
+use quadrille_base::image::Frame;
+use quadrille_machine::collect::UnitCycles;
+use quadrille_machine::timing::Cycle;
 
 /// The result of a method.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::draw_state::DrawState;
-use crate::pipeline::stage::Sink;
-use crate::pipeline::timing::{Activity, Cycle};
-use crate::pipeline::unit::{Unit, Visitor};
+use quadrille_machine::stage::Sink;
+use quadrille_machine::timing::{Activity, Cycle};
+use quadrille_machine::unit::{Unit, Visitor};
 
 /// A pass: a batch of splats, and the stencil update behind it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

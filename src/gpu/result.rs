@@ -24,16 +24,16 @@ use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrde
 use super::warp::update::UpdateCounters;
 use super::zrop::framebuffer::Framebuffer;
 use super::zrop::unit::ZropCounters;
-use crate::image::Frame;
-use crate::pipeline::collect::{Collected, UnitCycles};
-use crate::pipeline::maps::Maps;
-use crate::pipeline::memory::l2::L2Counters;
-use crate::pipeline::memory::sector_cache::CacheCounters;
-use crate::pipeline::memory::traffic::{Traffic, TrafficByClient};
-use crate::pipeline::statistics::StatisticsByUnit;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::Unit;
-use crate::pipeline::warp_filler::PackCounters;
+use quadrille_base::image::Frame;
+use quadrille_machine::collect::{Collected, UnitCycles};
+use quadrille_machine::maps::Maps;
+use quadrille_machine::memory::l2::L2Counters;
+use quadrille_machine::memory::sector_cache::CacheCounters;
+use quadrille_machine::memory::traffic::{Traffic, TrafficByClient};
+use quadrille_machine::statistics::StatisticsByUnit;
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::Unit;
+use quadrille_machine::warp_filler::PackCounters;
 
 /// Result of a simulation.
 #[derive(Debug, Serialize)]

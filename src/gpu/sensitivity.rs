@@ -15,9 +15,9 @@ use super::warp::interlock::InterlockSpec;
 use super::warp::shader_blend::ShaderBlendSpec;
 use super::wiring::Simulator;
 use super::zrop::framebuffer::Tests;
-use crate::error::Result;
-use crate::pipeline::spec::{Field, Source};
-use crate::pipeline::timing::Cycle;
+use quadrille_base::error::Result;
+use quadrille_machine::spec::{Field, Source};
+use quadrille_machine::timing::Cycle;
 
 /// Units that no variant of the pipeline reads.
 const OTHER_UNITS: [&str; 7] = [
@@ -86,7 +86,7 @@ impl Sensitivity {
     /// configured and once for each half and each double value. Calls `progress` after every field.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) naming a field of `config` that does not fit.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit.
     pub fn of(
         view: &PreparedView<'_>,
         config: &Config,

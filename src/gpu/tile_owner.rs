@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::raster::geometry::PixelRect;
-use crate::raster::tiles::TILE_PX;
+use quadrille_base::raster::geometry::PixelRect;
+use quadrille_base::raster::tiles::TILE_PX;
 
 /// Rule by which blocks of screen tiles are dealt to GPCs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// A set of VR-Pipe's additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

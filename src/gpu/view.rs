@@ -10,15 +10,15 @@ use super::config::Config;
 use super::draw::Draw;
 use super::variant::Variant;
 use super::warp::fragment::FragmentShader;
-use crate::error::Result;
-use crate::gpu::result::SimulationResult;
-use crate::gpu::warp::exact_alpha::{ExactAlpha, NearCut};
-use crate::gpu::wiring::{Simulator, Watch};
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::math::SimdLevel;
-use crate::preprocess::{Preprocessed, ViewTransform};
-use crate::scene::{BLOCK, Camera, Splats};
-use crate::shading::{Profile, StopRule};
+use crate::result::SimulationResult;
+use crate::warp::exact_alpha::{ExactAlpha, NearCut};
+use crate::wiring::{Simulator, Watch};
+use crate::zrop::framebuffer::Tests;
+use quadrille_base::error::Result;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::{Profile, StopRule};
+use quadrille_render::preprocess::{Preprocessed, ViewTransform};
+use quadrille_scene::{BLOCK, Camera, Splats};
 
 /// Sorted splats of a view, with their boxes.
 pub struct PreparedView<'a> {
@@ -142,11 +142,14 @@ impl<'a> PreparedView<'a> {
 /// sorted, and drawn through the units of each variant.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
 ///
 /// # Examples
 /// ```
-/// use quadrille::{Config, Recipe, Synthetic, Variant, simulate};
+/// use quadrille_gpu::config::Config;
+/// use quadrille_gpu::variant::Variant;
+/// use quadrille_gpu::view::simulate;
+/// use quadrille_scene::synth::{Recipe, Synthetic};
 ///
 /// let island = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
 /// let camera = island.cameras()[0].resized(64, 48)?;
@@ -154,7 +157,7 @@ impl<'a> PreparedView<'a> {
 /// let variants = [Variant::BASELINE, Variant::HET_QM];
 /// let results = simulate(&island.splats(), &camera, &config, &variants)?;
 /// assert!(results.iter().all(|r| r.cycles > 0 && r.frame().width() == 64));
-/// # Ok::<(), quadrille::Error>(())
+/// # Ok::<(), quadrille_base::Error>(())
 /// ```
 pub fn simulate(
     splats: &Splats,

@@ -35,15 +35,15 @@ use super::zrop::late::{LateQueue, StencilUpdate};
 use super::zrop::prop::Prop;
 use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
-use crate::error::Result;
-use crate::pipeline::maps::Maps;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::l2::L2Spec;
-use crate::pipeline::packets::{Beat, Primitive, RasterTile};
-use crate::pipeline::stage::{Retired, Sink, chain};
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, keep_timelines};
-use crate::raster::tiles::TileLayout;
+use quadrille_base::error::Result;
+use quadrille_base::raster::tiles::TileLayout;
+use quadrille_machine::maps::Maps;
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::l2::L2Spec;
+use quadrille_machine::packets::{Beat, Primitive, RasterTile};
+use quadrille_machine::stage::{Retired, Sink, chain};
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::{Unit, keep_timelines};
 
 /// Optional results of a run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -230,7 +230,7 @@ impl Simulator {
     /// Creates a simulator without optional results.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not
     /// fit.
     pub fn new(config: &Config, variant: Variant) -> Result<Self> {
         config.validate()?;

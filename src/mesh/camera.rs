@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::scene::Camera;
+use quadrille_scene::Camera;
 
 /// A camera with a near plane.
 #[derive(Debug, Clone)]

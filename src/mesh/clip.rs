@@ -4,11 +4,7 @@ use super::camera::HomogeneousPoint;
 
 /// Clips a triangle to the near plane and to a guard band: columns and rows within `guard_px` pixels of
 /// the origin. Returns the corners of a convex polygon (Sutherland and Hodgman), or none if nothing is left.
-pub(crate) fn clip(
-    corners: [HomogeneousPoint; 3],
-    near: f64,
-    guard_px: f64,
-) -> Vec<HomogeneousPoint> {
+pub fn clip(corners: [HomogeneousPoint; 3], near: f64, guard_px: f64) -> Vec<HomogeneousPoint> {
     let planes: [&dyn Fn(&HomogeneousPoint) -> f64; 5] = [
         &|p| p.z - near,
         &|p| guard_px * p.z + p.xz,

@@ -10,11 +10,11 @@ use super::merge::MergeUnitKind;
 use super::result::MeshResult;
 use super::shade::{Sampling, ShadeSettings, Shader, Textures};
 use super::triangles::{Adjacency, Triangles};
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::math::SimdLevel;
-use crate::raster::samples::SamplePattern;
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_scene::Camera;
 
 /// Distance of the near plane as a share of the distance to the middle of the mesh.
 const NEAR_SHARE: f64 = 1e-3;
@@ -73,13 +73,14 @@ impl Default for MeshDrawSettings {
 /// use std::path::Path;
 ///
 /// use nalgebra::{Matrix3, Vector3};
-/// use quadrille::mesh::merge::{MergeUnitKind, QfmSettings};
-/// use quadrille::{Camera, Intrinsics, MeshDrawSettings, draw_mesh};
+/// use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh};
+/// use quadrille_mesh::merge::{MergeUnitKind, QfmSettings};
+/// use quadrille_scene::{Camera, Intrinsics};
 ///
-/// // `quadrille::load_mesh(path)` reads a file; here the text of one stands in its place.
+/// // `quadrille_mesh::files::load(path)` reads a file; here the text of one stands in its place.
 /// let text = b"v -1 -1 3\nv 1 -1 3\nv 1 1 3\nv -1 1 3\nf 4 3 2 1\n";
 /// let no_files = &mut |name: &str| unreachable!("{name}");
-/// let mesh = quadrille::mesh::files::parse(text, Path::new("square.obj"), no_files)?.mesh;
+/// let mesh = quadrille_mesh::files::parse(text, Path::new("square.obj"), no_files)?.mesh;
 ///
 /// let lens = Intrinsics::from_vertical_fov(16, 12, 1.0);
 /// let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros())?;
@@ -96,7 +97,7 @@ impl Default for MeshDrawSettings {
 /// assert!(counts.pixels_covered > 0);
 /// // Quads along the diagonal of the square are shaded once, not once per triangle.
 /// assert!(counts.quads_merged() > 0);
-/// # Ok::<(), quadrille::Error>(())
+/// # Ok::<(), quadrille_base::Error>(())
 /// ```
 pub fn draw_mesh(
     mesh: &Mesh,
@@ -133,7 +134,7 @@ pub fn draw_mesh(
 }
 
 /// Distance of the near plane for the content of a box: a thousandth of the distance to its middle.
-pub(crate) fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
+pub fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
     let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
     let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);
     let radius = if radius > 0.0 { radius } else { 1.0 };

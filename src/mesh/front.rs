@@ -8,9 +8,11 @@ use super::upright::hull_area;
 
 /// Up and front of a mesh, as unit vectors at right angles.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Orientation {
-    pub(crate) up: Vector3<f64>,
-    pub(crate) front: Vector3<f64>,
+pub struct Orientation {
+    /// Unit vector that points up.
+    pub up: Vector3<f64>,
+    /// Unit vector from the subject's centre towards its front.
+    pub front: Vector3<f64>,
 }
 
 /// Parts of up and of right in the direction to the default viewpoint, for one part of 0.87 of front: 17
@@ -33,7 +35,7 @@ const MIRRORED: f64 = 0.9;
 
 impl Orientation {
     /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
-    pub(crate) fn y_up() -> Self {
+    pub fn y_up() -> Self {
         Self {
             up: Vector3::y(),
             front: Vector3::z(),
@@ -41,7 +43,7 @@ impl Orientation {
     }
 
     /// Up is +z and the front is -y, as in Blender, 3ds Max and most CAD programs.
-    pub(crate) fn z_up() -> Self {
+    pub fn z_up() -> Self {
         Self {
             up: Vector3::z(),
             front: -Vector3::y(),
@@ -64,7 +66,7 @@ impl Orientation {
     }
 
     /// The direction to a viewpoint before the front, slightly above and to the right of it.
-    pub(crate) fn towards_front(&self) -> Vector3<f64> {
+    pub fn towards_front(&self) -> Vector3<f64> {
         self.towards(0, false)
     }
 
@@ -85,7 +87,7 @@ impl Orientation {
     /// A format that does not state a front (`is_stated`) leaves open which end of an animal or a vehicle
     /// is its front. If its left mirrors its right and it is longer than wide, it is shown in profile,
     /// which is right for both.
-    pub(crate) fn towards_viewer(&self, points: &[[f32; 3]], is_stated: bool) -> Vector3<f64> {
+    pub fn towards_viewer(&self, points: &[[f32; 3]], is_stated: bool) -> Vector3<f64> {
         let front = self.towards_front();
         let others = (0..4).flat_map(|k| [false, true].map(|is_high| self.towards(k, is_high)));
         let areas = others.map(|direction| (direction, outline(points, &direction, &self.up)));

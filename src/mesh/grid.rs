@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
-use crate::mesh::files::{Material, Texture};
+use crate::files::{Material, Texture};
 
 /// Maximum number of triangles of a grid: the size of a triangle mask in bits (QFM, section 3).
 pub const MAX_GRID_TRIANGLES: usize = 512;
@@ -108,7 +108,7 @@ pub trait GridSource: Sync {
 }
 
 /// Cuts the batches of a source into runs of one draw each, for the tasks of a frame.
-pub(crate) fn batch_runs(source: &dyn GridSource) -> Vec<Range<usize>> {
+pub fn batch_runs(source: &dyn GridSource) -> Vec<Range<usize>> {
     let length = source.batches().div_ceil(RUNS).max(1);
     let mut runs: Vec<Range<usize>> = Vec::new();
     for batch in 0..source.batches() {

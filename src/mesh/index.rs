@@ -6,7 +6,7 @@
     clippy::cast_possible_truncation,
     reason = "checked where items are created"
 )]
-pub(crate) fn index32(v: usize) -> u32 {
+pub fn index32(v: usize) -> u32 {
     debug_assert!(u32::try_from(v).is_ok());
     v as u32
 }
@@ -17,7 +17,7 @@ pub(crate) fn index32(v: usize) -> u32 {
     clippy::cast_possible_truncation,
     reason = "checked where items are created"
 )]
-pub(crate) fn index16(v: usize) -> u16 {
+pub fn index16(v: usize) -> u16 {
     debug_assert!(u16::try_from(v).is_ok());
     v as u16
 }

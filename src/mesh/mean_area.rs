@@ -8,7 +8,7 @@ use super::camera::MeshCamera;
 use super::frame::{DrawnArea, FrameSettings};
 use super::surface::Surface;
 use super::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessellated};
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// Relative distance of the mean from its target at which the search ends.
 const TOLERANCE: f64 = 0.005;
@@ -22,7 +22,7 @@ const MOST_STEPS: u32 = 8;
 /// segments of a few small patches change in steps.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) when a setting is out of range.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) when a setting is out of range.
 pub fn tessellate_to_mean(
     surface: &Surface,
     settings: TessellateSettings,

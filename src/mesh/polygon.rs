@@ -78,7 +78,7 @@ fn is_concave(outline: &[[f64; 2]]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::files::NONE;
+    use crate::files::NONE;
 
     /// Twice the area of each triangle of a polygon in the plane z = 0, whose outline starts at corner
     /// `first`.

@@ -4,11 +4,11 @@
 use super::camera::{HomogeneousPoint, MeshCamera};
 use super::clip::clip;
 use super::grid::Grid;
-use crate::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
-use crate::raster::outline::raster_tiles;
-use crate::raster::sample_depth::DepthPlane;
-use crate::raster::sampled::{SampledPolygon, SampledQuad, TileSamples};
-use crate::raster::samples::SamplePattern;
+use quadrille_base::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
+use quadrille_base::raster::outline::raster_tiles;
+use quadrille_base::raster::sample_depth::DepthPlane;
+use quadrille_base::raster::sampled::{SampledPolygon, SampledQuad, TileSamples};
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions'
 /// guard band.
@@ -171,17 +171,19 @@ fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Op
 
 /// A triangle of a grid on the picture, or a piece of one that was clipped.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// The triangle in its grid.
-    pub(crate) triangle: u16,
-    pub(crate) corners: [Vertex; 3],
-    pub(crate) plane: DepthPlane,
+    pub triangle: u16,
+    /// Vertices in the order of the mesh.
+    pub corners: [Vertex; 3],
+    /// Depth over the picture.
+    pub plane: DepthPlane,
     /// Shading pixels of the picture that it may cover.
-    pub(crate) bounds: PixelRect,
+    pub bounds: PixelRect,
     /// Whether it faces the viewer; `None` if it has no area.
     facing: Option<bool>,
     /// Depth of the nearest corner of the triangle.
-    pub(crate) nearest: f32,
+    pub nearest: f32,
 }
 
 impl Piece {
@@ -191,7 +193,8 @@ impl Piece {
         area(self.corners).unsigned_abs()
     }
 
-    pub(crate) fn is_front(&self) -> bool {
+    /// Whether the front of the triangle faces the camera.
+    pub fn is_front(&self) -> bool {
         self.facing == Some(true)
     }
 
@@ -204,15 +207,15 @@ impl Piece {
 
 /// The vertices of a grid, projected.
 #[derive(Debug, Default)]
-pub(crate) struct ProjectedGrid {
+pub struct ProjectedGrid {
     vertices: Vec<ProjectedVertex>,
     /// Depth of the nearest vertex.
-    pub(crate) nearest: f32,
+    pub nearest: f32,
 }
 
 impl ProjectedGrid {
     /// Projects a grid in place of the previous one.
-    pub(crate) fn project(&mut self, view: &MeshCamera, grid: &Grid) {
+    pub fn project(&mut self, view: &MeshCamera, grid: &Grid) {
         let vertices = grid.vertices.iter().map(|v| project(view, v.position));
         self.vertices.clear();
         self.vertices.extend(vertices);
@@ -223,7 +226,7 @@ impl ProjectedGrid {
     /// Visits the pieces of all triangles of `grid`, the one projected last, in order, and whether
     /// each is drawn; returns the bounds of those that are.
     #[inline]
-    pub(crate) fn pieces(
+    pub fn pieces(
         &self,
         view: &MeshCamera,
         grid: &Grid,

@@ -11,7 +11,7 @@ use rand_pcg::Pcg32;
 
 /// Order in which the triangles of a mesh are submitted, within each draw and material.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum TriangleOrder {
     /// As in the file
     #[default]

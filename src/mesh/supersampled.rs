@@ -9,16 +9,16 @@ use super::frame::{FrameSettings, VisibleFrame};
 use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::shade::{Sampling, Shader};
-use crate::error::Result;
-use crate::image::{ColourSpace, Frame};
-use crate::raster::samples::SamplePattern;
+use quadrille_base::error::Result;
+use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Number of samples along the side of a pixel.
 const SIDE: u32 = 8;
 
 /// Draws `source` in `view` with 64 samples per pixel, each shaded on its own. `shader` creates the
 /// shader of a view.
-pub(crate) fn supersampled<'a>(
+pub fn supersampled<'a>(
     source: &dyn GridSource,
     view: &MeshCamera,
     settings: &FrameSettings,

@@ -18,7 +18,7 @@ const LARGE_SUPPORT: f64 = 0.02;
 /// A thing rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on
 /// the side of its belly. The axis with the larger support is up. Tools that disagree on the axis export
 /// both kinds of OBJ and PLY files; +y is the rule unless the support contradicts it clearly.
-pub(crate) fn stands_along_z(points: &[[f32; 3]]) -> bool {
+pub fn stands_along_z(points: &[[f32; 3]]) -> bool {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
     let extent = most - least;
     let diagonal = extent.norm();

@@ -11,7 +11,7 @@ use fearless_simd::{Level, dispatch};
 
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, SplatBlock};
-use crate::math::narrow;
+use quadrille_base::math::narrow;
 
 /// Encoding of scale and opacity in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::activate::{Parameters, ValueEncoding, activate};
 use super::bytes::Bytes;
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
-use crate::error::{Error, Result};
-use crate::math::buffer::Buffer;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::buffer::Buffer;
 
 /// Number of values of a splat without the higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;
@@ -59,7 +59,7 @@ pub(super) struct RawBlock<'a> {
 
 impl RawBlock<'_> {
     /// The lanes of slot `slot`: plain values, then higher coefficients, then the filter.
-    pub(super) fn slot(&mut self, slot: usize) -> &mut Lanes {
+    pub(crate) fn slot(&mut self, slot: usize) -> &mut Lanes {
         if slot < PLAIN_SLOTS {
             &mut self.plain[slot]
         } else {

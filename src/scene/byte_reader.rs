@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// A cursor over the bytes of a file, which never reads beyond their end.
 pub(super) struct ByteReader<'a> {

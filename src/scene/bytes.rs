@@ -7,7 +7,7 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Maximum size of a pipe's content, which is held in memory: 4 GiB.
 const PIPE_LIMIT_BYTES: u64 = 4 << 30;
@@ -21,15 +21,18 @@ const RELEASE_ABOVE_BYTES: usize = 32 << 20;
 const PAGE_BYTES: usize = 64 << 10;
 
 /// The bytes of a file.
-pub(crate) enum Bytes<'a> {
+pub enum Bytes<'a> {
+    /// A file that is mapped into memory.
     Mapped(Mmap),
+    /// Bytes that were read, as from a pipe.
     Owned(Vec<u8>),
+    /// Bytes of the caller.
     Borrowed(&'a [u8]),
 }
 
 impl Bytes<'_> {
     /// Opens `path`. A file is mapped; a pipe, or standard input for `-`, is read to its end.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             return read_pipe(std::io::stdin().lock(), path);
         }

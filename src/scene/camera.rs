@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use nalgebra::{Matrix3, Vector3};
 
 use super::projection::{FisheyeLens, Projection};
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;

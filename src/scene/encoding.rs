@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// How a file stores its splats.
 #[derive(Debug, Clone, PartialEq, Eq)]

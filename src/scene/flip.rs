@@ -4,11 +4,11 @@ use rayon::prelude::*;
 
 use super::encoding::SplatAxes;
 use super::table::RawColumns;
-use crate::math::SH_SIGN_AXES;
+use quadrille_base::math::SH_SIGN_AXES;
 
 impl RawColumns {
     /// Changes between `axes` and right, down, forward; the change is its own inverse.
-    pub(crate) fn flip_axes(&mut self, axes: SplatAxes) {
+    pub fn flip_axes(&mut self, axes: SplatAxes) {
         self.flip_positions_and_sh(axes);
         // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
         let [sx, sy, sz] = axes.signs();

@@ -20,7 +20,7 @@ const GOOD_CHUNK_RATIO: f64 = 1.01;
 
 /// The rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre
 /// of a scene whose sky is far away. Rows of equal codes keep their order.
-pub(crate) fn morton_order(raw: &RawColumns) -> Vec<u32> {
+pub fn morton_order(raw: &RawColumns) -> Vec<u32> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let spread = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
     let bounds = raw.mean.each_ref().map(|column| {

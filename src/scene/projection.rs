@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Largest angle between the axis of a fisheye and a point that is drawn: 170 degrees. At 180 degrees a
 /// point becomes a circle, which no linearised projection can follow.
@@ -35,10 +35,10 @@ pub struct FisheyeLens {
 
 /// A point on the picture plane in units of the focal lengths, from the principal point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct PlanePoint {
-    pub(crate) at: [f64; 2],
+pub struct PlanePoint {
+    pub at: [f64; 2],
     /// Derivatives of `at` by the coordinates in view space: one row per coordinate of `at`.
-    pub(crate) gradient: [[f64; 3]; 2],
+    pub gradient: [[f64; 3]; 2],
 }
 
 impl FisheyeLens {
@@ -158,7 +158,7 @@ fn on_sphere([x, y, z]: [f64; 3]) -> Option<PlanePoint> {
 
 impl Projection {
     /// The point at which `p` in view space is drawn; `None` where the projection does not reach.
-    pub(crate) fn point(&self, p: [f64; 3]) -> Option<PlanePoint> {
+    pub fn point(&self, p: [f64; 3]) -> Option<PlanePoint> {
         match self {
             Self::Pinhole => {
                 let [x, y, z] = p;

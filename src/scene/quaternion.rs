@@ -1,6 +1,6 @@
 //! Quaternions without their largest component, as several formats store them.
 
-use crate::math::narrow;
+use quadrille_base::math::narrow;
 
 /// Inserts the component that makes a unit quaternion of three others. `others` are the components
 /// before and behind `index`, in order.

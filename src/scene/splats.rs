@@ -2,17 +2,17 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::math::buffer::Buffer;
+use quadrille_base::math::buffer::Buffer;
 
 /// Splats per block, one per lane. Every vector width in use divides it.
-pub(crate) const BLOCK: usize = 16;
+pub const BLOCK: usize = 16;
 
 /// One value per splat of a block.
-pub(crate) type Lanes = [f32; BLOCK];
+pub type Lanes = [f32; BLOCK];
 
 /// Maximum number of splats in a scene. Indices are u32, also when a frame rounds their number up to
 /// whole chunks.
-pub(crate) const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
+pub const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
 
 /// Maximum degree of spherical harmonics.
 pub(crate) const MAX_SH_DEGREE: u8 = 4;
@@ -29,7 +29,7 @@ pub const fn rest_coefficients(degree: u8) -> usize {
 /// of 0 makes it invisible.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub(crate) struct SplatBlock {
+pub struct SplatBlock {
     /// Centre in world space: x, y, z.
     pub mean: [Lanes; 3],
     /// Standard deviation along each axis of the splat, linear, in world units, >= 0.
@@ -129,12 +129,12 @@ impl Splats {
     }
 
     /// The blocks; the last one is padded with zeros.
-    pub(crate) fn blocks(&self) -> &[SplatBlock] {
+    pub fn blocks(&self) -> &[SplatBlock] {
         &self.blocks
     }
 
     /// The higher coefficients of block `block`: `3K` entries, channel-major.
-    pub(crate) fn sh_rest(&self, block: usize) -> &[Lanes] {
+    pub fn sh_rest(&self, block: usize) -> &[Lanes] {
         let rest = 3 * rest_coefficients(self.sh_degree);
         &self.sh_rest[block * rest..(block + 1) * rest]
     }
@@ -155,12 +155,12 @@ impl Splats {
     }
 
     /// Returns splat `index` without its spherical harmonics above degree 0.
-    pub(crate) fn geometry(&self, index: usize) -> Splat {
+    pub fn geometry(&self, index: usize) -> Splat {
         Splat::load(&self.blocks[index / BLOCK], &[], index % BLOCK)
     }
 
     /// At most `most` splats, at even steps in the scene's order.
-    pub(crate) fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
+    pub fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
         let step = self.len.div_ceil(most).max(1);
         (0..self.len).step_by(step).map(|i| self.splat(i))
     }
@@ -173,7 +173,7 @@ impl Splats {
 
 impl Splat {
     /// Reads lane `lane` of a block and of its higher coefficients.
-    pub(crate) fn load(block: &SplatBlock, sh_rest: &[Lanes], lane: usize) -> Self {
+    pub fn load(block: &SplatBlock, sh_rest: &[Lanes], lane: usize) -> Self {
         let per_channel = sh_rest.len() / 3;
         let mut sh = [[0.0; 3]; 25];
         sh[0] = block.sh_constant.map(|lanes| lanes[lane]);
@@ -192,7 +192,7 @@ impl Splat {
     }
 
     /// Writes this splat to lane `lane` of a block and of its higher coefficients.
-    pub(crate) fn store(&self, block: &mut SplatBlock, sh_rest: &mut [Lanes], lane: usize) {
+    pub fn store(&self, block: &mut SplatBlock, sh_rest: &mut [Lanes], lane: usize) {
         let per_channel = sh_rest.len() / 3;
         for axis in 0..3 {
             block.mean[axis][lane] = self.mean[axis];

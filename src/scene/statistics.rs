@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::splats::{BLOCK, SplatBlock, Splats};
-use crate::math::narrow;
+use quadrille_base::math::narrow;
 
 /// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
 /// standard error of a median over this many values is below 0.03 % of the ranks.

@@ -14,8 +14,8 @@ use super::encoding::SceneEncoding;
 use super::formats::ply::{PLAIN, Scalar, rest_name, sh_degree_of, slot};
 use super::scene_file::{Dropped, Scene, SceneFormat};
 use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
-use crate::error::{Error, Result};
-use crate::math::narrow;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
 
 /// Range of logits. The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits
 /// are infinite, are preserved.
@@ -23,7 +23,7 @@ const LOGIT_RANGE: (f64, f64) = (-104.0, 20.0);
 
 /// The numbers of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ColumnValues {
+pub enum ColumnValues {
     /// Numbers of a `float` property.
     F32(Vec<f32>),
     /// Numbers of a property of any other type, which f64 holds exactly.
@@ -32,9 +32,11 @@ pub(crate) enum ColumnValues {
 
 /// A named number of every splat.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) values: ColumnValues,
+pub struct Column {
+    /// Name, as in a PLY file.
+    pub name: String,
+    /// One value per splat.
+    pub values: ColumnValues,
 }
 
 /// The splats of a file as raw columns, which [`load_table`](crate::load_table) reads and
@@ -42,7 +44,8 @@ pub(crate) struct Column {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SplatTable {
     rows: usize,
-    pub(crate) columns: Vec<Column>,
+    /// All columns, each with one value per splat.
+    pub columns: Vec<Column>,
     /// Comments of the file, in order.
     pub comments: Vec<String>,
     /// Name of the profile that the scene was trained for, if the file says so.
@@ -64,7 +67,13 @@ pub(crate) struct TableSource {
 }
 
 impl ColumnValues {
-    pub(crate) fn len(&self) -> usize {
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
             Self::Other(_, values) => values.len(),
@@ -139,14 +148,14 @@ impl SplatTable {
     }
 
     /// Replaces all columns.
-    pub(crate) fn replace_columns(&mut self, rows: usize, columns: Vec<Column>) {
+    pub fn replace_columns(&mut self, rows: usize, columns: Vec<Column>) {
         self.rows = rows;
         self.columns = columns;
     }
 
     /// The rows whose numbers are finite and whose quaternion is not zero. Infinite logits are
     /// opacities of 0 and 1.
-    pub(crate) fn finite_rows(&self) -> Vec<u32> {
+    pub fn finite_rows(&self) -> Vec<u32> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut valid = vec![true; self.rows];
         let mut squares = vec![0.0_f64; self.rows];
@@ -168,7 +177,7 @@ impl SplatTable {
     }
 
     /// Keeps the rows whose numbers are in `rows`, in that order.
-    pub(crate) fn select(&mut self, rows: &[u32]) {
+    pub fn select(&mut self, rows: &[u32]) {
         self.columns.par_iter_mut().for_each(|column| {
             let pick = |row: &u32| *row as usize;
             column.values = match &column.values {
@@ -185,7 +194,7 @@ impl SplatTable {
     }
 
     /// The activated splats, and the numbers of invalid rows.
-    pub(crate) fn splats(&self) -> Result<(Splats, Dropped)> {
+    pub fn splats(&self) -> Result<(Splats, Dropped)> {
         let sh_degree = self.sh_degree();
         let rest = 3 * rest_coefficients(sh_degree);
         let slots: Vec<Option<usize>> = self.names().map(|name| slot(name, rest)).collect();
@@ -222,7 +231,7 @@ impl SplatTable {
     ///
     /// # Errors
     /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite.
-    pub(crate) fn raw(&self, path: &Path) -> Result<RawColumns> {
+    pub fn raw(&self, path: &Path) -> Result<RawColumns> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut values: Vec<Vec<f32>> = vec![Vec::new(); PLAIN_SLOTS + rest + 1];
         for column in &self.columns {
@@ -260,7 +269,7 @@ impl SplatTable {
 
     /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter,
     /// which [`Self::raw`] has applied.
-    pub(crate) fn set_raw(&mut self, raw: RawColumns) {
+    pub fn set_raw(&mut self, raw: RawColumns) {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let others = std::mem::take(&mut self.columns).into_iter();
         let others: Vec<Column> = others.filter(|c| slot(&c.name, rest).is_none()).collect();
@@ -271,7 +280,7 @@ impl SplatTable {
     }
 
     /// The scene of this table.
-    pub(crate) fn into_scene(self) -> Result<Scene> {
+    pub fn into_scene(self) -> Result<Scene> {
         let (splats, dropped) = self.splats()?;
         Ok(Scene {
             splats,
@@ -287,22 +296,24 @@ impl SplatTable {
 
 /// The columns that every splat format has, as arrays, in the encoding of [`SplatTable`].
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct RawColumns {
-    pub(crate) mean: [Vec<f32>; 3],
+pub struct RawColumns {
+    /// Centre.
+    pub mean: [Vec<f32>; 3],
     /// Natural logarithms.
-    pub(crate) scale: [Vec<f32>; 3],
+    pub scale: [Vec<f32>; 3],
     /// w, x, y, z, of any length but zero.
-    pub(crate) rotation: [Vec<f32>; 4],
+    pub rotation: [Vec<f32>; 4],
     /// Logits.
-    pub(crate) opacity: Vec<f32>,
-    pub(crate) sh_constant: [Vec<f32>; 3],
+    pub opacity: Vec<f32>,
+    /// Constant coefficient of red, green and blue.
+    pub sh_constant: [Vec<f32>; 3],
     /// Channel-major.
-    pub(crate) sh_rest: Vec<Vec<f32>>,
+    pub sh_rest: Vec<Vec<f32>>,
 }
 
 impl RawColumns {
     /// `rows` splats of degree `sh_degree`, all zero.
-    pub(crate) fn zeroed(rows: usize, sh_degree: u8) -> Self {
+    pub fn zeroed(rows: usize, sh_degree: u8) -> Self {
         let zeros = || vec![0.0; rows];
         Self {
             mean: std::array::from_fn(|_| zeros()),
@@ -342,7 +353,8 @@ impl RawColumns {
         columns
     }
 
-    pub(crate) fn rows(&self) -> usize {
+    /// Number of splats.
+    pub fn rows(&self) -> usize {
         self.opacity.len()
     }
 
@@ -351,7 +363,8 @@ impl RawColumns {
         self.sh_rest.len() / 3
     }
 
-    pub(crate) fn sh_degree(&self) -> u8 {
+    /// Degree of the spherical harmonics, 0 to 4.
+    pub fn sh_degree(&self) -> u8 {
         let per_channel = self.rest_per_channel();
         (0..=MAX_SH_DEGREE)
             .find(|degree| rest_coefficients(*degree) >= per_channel)
@@ -359,7 +372,7 @@ impl RawColumns {
     }
 
     /// Changes the degree: coefficients above it are dropped, missing ones are zero.
-    pub(crate) fn set_sh_degree(&mut self, degree: u8) {
+    pub fn set_sh_degree(&mut self, degree: u8) {
         let (old, new) = (self.rest_per_channel(), rest_coefficients(degree));
         let rows = self.rows();
         let mut before = std::mem::take(&mut self.sh_rest);
@@ -381,7 +394,7 @@ impl RawColumns {
     }
 
     /// Keeps the rows whose numbers are in `rows`, in that order.
-    pub(crate) fn select(&mut self, rows: &[u32]) {
+    pub fn select(&mut self, rows: &[u32]) {
         let plain = self.mean.iter_mut().chain(&mut self.scale);
         let plain = plain.chain(&mut self.rotation).chain(&mut self.sh_constant);
         let all = plain.chain(&mut self.sh_rest).chain([&mut self.opacity]);
@@ -412,7 +425,7 @@ impl RawColumns {
     }
 
     /// The unit quaternion of row `row`, w, x, y, z.
-    pub(crate) fn unit_rotation(&self, row: usize) -> [f64; 4] {
+    pub fn unit_rotation(&self, row: usize) -> [f64; 4] {
         let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
         let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();
         q.map(|v| v / norm)
@@ -461,12 +474,12 @@ impl RawColumns {
 }
 
 /// 1 / (1 + e^-x).
-pub(crate) fn sigmoid(x: f64) -> f64 {
+pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
 /// The inverse of the sigmoid, in a range whose ends stand for opacities of 0 and 1.
-pub(crate) fn logit(opacity: f64) -> f32 {
+pub fn logit(opacity: f64) -> f32 {
     narrow(
         (opacity / (1.0 - opacity))
             .ln()
@@ -475,6 +488,6 @@ pub(crate) fn logit(opacity: f64) -> f32 {
 }
 
 /// The logarithm of a scale; that of a flat splat is the logarithm of the least normal float.
-pub(crate) fn log_scale(scale: f32) -> f32 {
+pub fn log_scale(scale: f32) -> f32 {
     narrow(f64::from(scale.max(f32::MIN_POSITIVE)).ln())
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Maximum size in bytes; a complete configuration has about 10 KB.
 const MAX_BYTES: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// # Errors
 /// [`Error::Read`], [`Error::Malformed`] for bytes that are not UTF-8, and [`Error::Limit`] for more than
 /// 1 MiB.
-pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
+pub fn read_text(path: &Path, what: &str) -> Result<String> {
     let unread = |e| Error::read(path, e);
     let source: Box<dyn Read> = if path == Path::new("-") {
         Box::new(std::io::stdin())

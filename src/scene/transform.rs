@@ -5,19 +5,22 @@ use rayon::prelude::*;
 
 use super::splats::rest_coefficients;
 use super::table::RawColumns;
-use crate::math::{narrow, sh_rotations};
+use quadrille_base::math::{narrow, sh_rotations};
 
 /// A rotation, then a uniform scale, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Similarity {
-    pub(crate) rotation: UnitQuaternion<f64>,
+pub struct Similarity {
+    /// Rotation, which is applied first.
+    pub rotation: UnitQuaternion<f64>,
     /// Greater than zero.
-    pub(crate) scale: f64,
-    pub(crate) translation: Vector3<f64>,
+    pub scale: f64,
+    /// Translation in world units, which is applied last.
+    pub translation: Vector3<f64>,
 }
 
 impl Similarity {
-    pub(crate) fn identity() -> Self {
+    /// Creates the transform that changes nothing.
+    pub fn identity() -> Self {
         Self {
             rotation: UnitQuaternion::identity(),
             scale: 1.0,
@@ -28,7 +31,7 @@ impl Similarity {
 
 impl RawColumns {
     /// Moves all splats, with their orientations and spherical harmonics.
-    pub(crate) fn transform(&mut self, by: &Similarity) {
+    pub fn transform(&mut self, by: &Similarity) {
         if by.rotation != UnitQuaternion::identity() {
             self.rotate(&by.rotation);
         }

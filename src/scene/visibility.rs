@@ -2,9 +2,9 @@
 
 use nalgebra::Vector3;
 
-use crate::scene::camera::Camera;
-use crate::scene::projection::Projection;
-use crate::scene::splats::Splats;
+use crate::camera::Camera;
+use crate::projection::Projection;
+use crate::splats::Splats;
 
 /// Maximum number of splats to examine; enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
-use crate::gpu::config::{Config, PRESETS};
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::config::{Config, PRESETS};
 
 /// Maximum number of configurations of a run.
 pub const MAX_CONFIGURATIONS: usize = 4096;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::row::{MethodRow, Row};
-use crate::gpu::config::Config;
+use quadrille_gpu::config::Config;
 
 /// Columns that every line has, before those of the configuration and of the reports.
 const KEY_COLUMNS: [&str; 7] = [
@@ -171,7 +171,7 @@ pub(super) fn preset_value(preset: &str, field: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::row::tests::row;
+    use crate::row::tests::row;
 
     #[test]
     fn lines_are_rows_and_methods_and_cells_are_quoted() {

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::configuration::{Configuration, check_count, check_distinct};
-use crate::error::{Error, Result};
-use crate::gpu::config::{Config, PRESETS};
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::config::{Config, PRESETS};
 
 /// A configuration of the suite file.
 #[derive(Debug, Clone, Deserialize)]

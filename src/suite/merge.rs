@@ -9,8 +9,8 @@ use super::records::Records;
 use super::results_file::{LineContent, Lines, ResultsFile};
 use super::row::{MethodRow, Row};
 use super::shard::Shard;
-use crate::error::{Error, Result};
-use crate::output::write_whole;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
 
 /// What a merge has found.
 #[derive(Debug)]

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use super::row::MethodRow;
-use crate::error::Result;
-use crate::gpu::config::Config;
-use crate::gpu::machine::Machine;
-use crate::gpu::method::Method;
-use crate::gpu::outcome::Outcome;
-use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
 use crate::report::json::outcome_report;
+use quadrille_base::error::Result;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::outcome::Outcome;
+use quadrille_gpu::view::PreparedView;
+use quadrille_gpu::wiring::Watch;
 
 /// Report of a method and what is wrong with it.
 pub(super) struct MethodRun {
@@ -36,7 +36,7 @@ pub(super) fn run_all(
 }
 
 /// The record of a method that ran on `config`.
-pub(crate) fn method_row(outcome: &Outcome, config: &Config, host: Duration) -> MethodRow {
+pub fn method_row(outcome: &Outcome, config: &Config, host: Duration) -> MethodRow {
     let mut report = outcome_report(outcome, config);
     // Fields of their own in a row.
     for key in ["name", "cycles", "frame_ms"] {

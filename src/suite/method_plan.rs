@@ -12,42 +12,42 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::details;
 use super::key::{Fnv1a, JobKey};
 use super::method::method_row;
 use super::plan::{Job, Plan};
 use super::records::Records;
 use super::results_file::{LineContent, Lines, ResultsFile};
-use super::row::Row;
+use super::row::{Row, RunFacts};
 use super::runner::Event;
 use super::shard::Shard;
-use crate::error::{Error, Result};
-use crate::gpu::machine::Machine;
-use crate::gpu::method::Method;
-use crate::gpu::view::PreparedView;
-use crate::gpu::wiring::Watch;
-use crate::math::SimdLevel;
-use crate::report::figures::details;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
+use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::view::PreparedView;
+use quadrille_gpu::wiring::Watch;
 
 /// A view of a scene in a configuration, for which methods are chosen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidate<'a> {
+pub struct Candidate<'a> {
     /// Key of the view in the configuration.
-    pub(crate) key: &'a JobKey,
+    pub key: &'a JobKey,
     /// Index of the scene, from 0.
-    pub(crate) scene: usize,
+    pub scene: usize,
     /// Index of the view in its scene, from 0.
-    pub(crate) view: usize,
+    pub view: usize,
     /// Whether figures show the scene apart.
-    pub(crate) is_large: bool,
+    pub is_large: bool,
 }
 
 /// What to run for a candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// Methods, each once.
-    pub(crate) methods: Vec<Method>,
+    pub methods: Vec<Method>,
     /// Whether reports have the details of figures.
-    pub(crate) has_details: bool,
+    pub has_details: bool,
 }
 
 /// A job: a method of a job of the plan.
@@ -60,24 +60,24 @@ struct MethodJob {
 }
 
 /// The chosen jobs of a suite, in order: scenes, views, configurations, methods.
-pub(crate) struct MethodPlan {
+pub struct MethodPlan {
     plan: Plan,
     jobs: Vec<MethodJob>,
 }
 
 /// A row of a plan.
-pub(crate) struct PlannedRow<'a> {
+pub struct PlannedRow<'a> {
     /// The candidate that the row belongs to.
-    pub(crate) candidate: Candidate<'a>,
+    pub candidate: Candidate<'a>,
     /// Results of all methods that are known; `None` if there are none.
-    pub(crate) row: Option<Row>,
+    pub row: Option<Row>,
     /// Methods without results.
-    pub(crate) missing: Vec<Method>,
+    pub missing: Vec<Method>,
 }
 
 impl Plan {
     /// Chooses methods for every view in every configuration.
-    pub(crate) fn choose(mut self, choose: &mut dyn FnMut(&Candidate<'_>) -> Choice) -> MethodPlan {
+    pub fn choose(mut self, choose: &mut dyn FnMut(&Candidate<'_>) -> Choice) -> MethodPlan {
         let mut jobs = Vec::new();
         for at in 0..self.jobs.len() {
             let choice = choose(&self.candidate(at));
@@ -117,10 +117,7 @@ impl MethodPlan {
     }
 
     /// Selects the jobs to run.
-    pub(crate) fn wanted(
-        &self,
-        is_wanted: &dyn Fn(&Candidate<'_>, Method) -> bool,
-    ) -> Selection<'_> {
+    pub fn wanted(&self, is_wanted: &dyn Fn(&Candidate<'_>, Method) -> bool) -> Selection<'_> {
         let wanted = |job: &&MethodJob| is_wanted(&self.plan.candidate(job.job), job.method);
         Selection {
             plan: self,
@@ -147,7 +144,7 @@ impl MethodPlan {
     ///
     /// # Errors
     /// Errors of reading the files, and [`Error::Malformed`] naming two rows of one job with different numbers.
-    pub(crate) fn rows(&self, files: &[PathBuf]) -> Result<Vec<PlannedRow<'_>>> {
+    pub fn rows(&self, files: &[PathBuf]) -> Result<Vec<PlannedRow<'_>>> {
         let mut records = Records::default();
         for file in files {
             self.read(file, &mut records)?;
@@ -172,7 +169,7 @@ impl MethodPlan {
 }
 
 /// Some jobs of a plan.
-pub(crate) struct Selection<'a> {
+pub struct Selection<'a> {
     plan: &'a MethodPlan,
     jobs: Vec<MethodJob>,
 }
@@ -183,7 +180,7 @@ impl Selection<'_> {
     ///
     /// # Errors
     /// As of [`Plan::run`].
-    pub(crate) fn run(
+    pub fn run(
         &self,
         shard: Option<Shard>,
         results: &Path,
@@ -278,7 +275,13 @@ impl Selection<'_> {
             let discrepancies = run.outcome.discrepancies();
             let host_s = start.elapsed().as_secs_f64();
             let splats = u64::from(view.draw().len());
-            let row = Row::new(&job.key, profile, splats, vec![method], host_s);
+            let facts = RunFacts {
+                profile,
+                commit: self.plan.plan.program.commit,
+                splats,
+                host_s,
+            };
+            let row = Row::new(&job.key, &facts, vec![method]);
             file.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .append(&row)?;

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use super::configuration::Configuration;
 use super::key::{Fnv1a, JobKey, ViewKey};
+use super::program::Program;
 use super::scene_entry::{SceneEntry, Source};
 use super::shard::Shard;
 use super::suite_file::Suite;
-use crate::error::{Error, Result};
-use crate::gpu::method::Method;
-use crate::scene::Camera;
-use crate::scene::cameras::PictureSize;
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::method::Method;
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::PictureSize;
 
 /// Maximum number of jobs of a suite.
 const MAX_JOBS: u64 = 1_000_000;
@@ -39,6 +40,7 @@ pub(super) struct Job {
 pub struct Plan {
     /// Path of the suite, for messages.
     pub(super) suite: PathBuf,
+    pub(super) program: Program,
     pub(super) methods: Vec<Method>,
     pub(super) scenes: Vec<PlannedScene>,
     pub(super) configurations: Vec<Configuration>,
@@ -48,15 +50,21 @@ pub struct Plan {
 impl Suite {
     /// Lists the jobs of the suite in configurations that are based on `bases`, for example on
     /// `[Configuration::default()]`. Reads the cameras of all scenes and checks that all files exist;
-    /// `warn` takes the warnings of camera files.
+    /// `warn` takes the warnings of camera files. Jobs of another `program` have other keys.
     ///
     /// # Errors
     /// [`Error::Malformed`] naming the scene and key, [`Error::Argument`] about configurations,
     /// [`Error::Limit`] for more than a million jobs, and errors of reading the files.
-    pub fn plan(&self, bases: &[Configuration], warn: &mut dyn FnMut(String)) -> Result<Plan> {
+    pub fn plan(
+        &self,
+        bases: &[Configuration],
+        program: Program,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Plan> {
         let configurations = self.matrix.configurations(bases)?;
         let mut plan = Plan {
             suite: self.path.clone(),
+            program,
             methods: self.methods.clone(),
             scenes: Vec::new(),
             configurations,
@@ -125,8 +133,7 @@ impl Plan {
         let more = (scene.cameras.len() * texts.len()) as u64;
         let jobs = self.jobs.len() as u64 + more;
         Error::check_limit("jobs of the suite", MAX_JOBS, jobs)?;
-        // Another build may compute other results.
-        let sources = env!("QUADRILLE_SOURCES");
+        let sources = self.program.sources;
         let profile = scene
             .entry
             .profile

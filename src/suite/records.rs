@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::key::JobKey;
 use super::results_file::{Line, LineContent, Lines, Place};
-use super::row::{MethodRow, Row};
-use crate::error::{Error, Result};
-use crate::gpu::method::Method;
+use super::row::{MethodRow, Row, RunFacts};
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::method::Method;
 
 /// Results of a job, from one row or several.
 struct Record {
@@ -75,16 +75,10 @@ impl Records {
             return Err(conflict(&row.key, found, [place, first]));
         }
         if is_joined {
-            let known = &record.row;
-            let commit = known.commit.clone();
-            let joined = Row::new(
-                &row.key,
-                &known.profile,
-                known.splats,
-                known.variants.clone(),
-                row.host_s,
-            );
-            record.row = Row { commit, ..joined };
+            let variants = record.row.variants.clone();
+            let facts = record.row.facts();
+            let host_s = row.host_s;
+            record.row = Row::new(&row.key, &RunFacts { host_s, ..facts }, variants);
         }
         Ok(())
     }
@@ -123,11 +117,7 @@ impl Records {
             Some(all.swap_remove(at))
         });
         let variants = variants.collect();
-        let row = Row::new(key, &known.profile, known.splats, variants, known.host_s);
-        Some(Row {
-            commit: known.commit,
-            ..row
-        })
+        Some(Row::new(key, &known.facts(), variants))
     }
 
     /// The row of a job with all methods that are known.
@@ -175,7 +165,7 @@ fn conflict(key: &JobKey, found: String, [later, earlier]: [Option<&Place>; 2]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::row::tests::row;
+    use crate::row::tests::row;
 
     fn place(line: usize) -> Place {
         Place {
@@ -193,7 +183,7 @@ mod tests {
         let mut records = Records::default();
         let part = |at: usize| {
             let variants = vec![whole.variants[at].clone()];
-            Row::new(&whole.key, "inria", 1, variants, 0.5)
+            Row::new(&whole.key, &whole.facts(), variants)
         };
         records.add(part(0), Some(&place(1))).unwrap();
         assert_eq!(records.missing(&whole.key, &methods), methods[1..]);

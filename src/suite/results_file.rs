@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::row::Row;
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// A line of a results file.
 #[derive(Debug, Clone)]

@@ -112,15 +112,22 @@ impl RowRatios {
     }
 }
 
+/// The facts of a row beside its key and its methods; see the fields of [`Row`].
+#[derive(Debug, Clone, Copy)]
+pub struct RunFacts<'a> {
+    /// Name of the profile that the scene is drawn with.
+    pub profile: &'a str,
+    /// Commit of the program.
+    pub commit: &'a str,
+    /// Splats in view.
+    pub splats: u64,
+    /// Seconds on the host.
+    pub host_s: f64,
+}
+
 impl Row {
     /// Joins the methods of a job.
-    pub(crate) fn new(
-        key: &JobKey,
-        profile: &str,
-        splats: u64,
-        variants: Vec<MethodRow>,
-        host_s: f64,
-    ) -> Self {
+    pub fn new(key: &JobKey, run: &RunFacts<'_>, variants: Vec<MethodRow>) -> Self {
         let find = |name: &str| variants.iter().find(|v| v.name == name);
         let baseline = find("baseline");
         let against = |method: Option<&MethodRow>| Some(RowRatios::between(baseline?, method?));
@@ -128,14 +135,24 @@ impl Row {
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
         Self {
             key: key.clone(),
-            profile: profile.to_owned(),
-            commit: env!("QUADRILLE_COMMIT").to_owned(),
-            splats,
+            profile: run.profile.to_owned(),
+            commit: run.commit.to_owned(),
+            splats: run.splats,
             ratios: ratios.collect(),
             termination_ratio: against(find("het")).and_then(|r| r.fragments),
             merge_ratio: against(find("qm")).and_then(|r| r.quads),
             variants,
-            host_s,
+            host_s: run.host_s,
+        }
+    }
+
+    /// The facts of the row beside its key and its methods.
+    pub(crate) fn facts(&self) -> RunFacts<'_> {
+        RunFacts {
+            profile: &self.profile,
+            commit: &self.commit,
+            splats: self.splats,
+            host_s: self.host_s,
         }
     }
 
@@ -149,11 +166,18 @@ impl Row {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::suite::ViewKey;
+    use crate::ViewKey;
     use serde_json::json;
 
+    const RUN: RunFacts<'_> = RunFacts {
+        profile: "inria",
+        commit: "unknown",
+        splats: 1,
+        host_s: 0.5,
+    };
+
     /// A row of three variants with these cycles, twice as many blended fragments, and no quads.
-    pub(in crate::suite) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
+    pub(crate) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
         let key = JobKey {
             scene: scene.to_owned(),
             seed: None,
@@ -182,7 +206,7 @@ pub(super) mod tests {
                 host_s: 0.25,
             }
         });
-        Row::new(&key, "inria", 1, variants.collect(), 0.5)
+        Row::new(&key, &RUN, variants.collect())
     }
 
     #[test]

@@ -9,10 +9,10 @@ use super::method::run_all;
 use super::plan::{Job, Plan};
 use super::records::Records;
 use super::results_file::ResultsFile;
-use super::row::{MethodRow, Row};
-use crate::error::Result;
-use crate::gpu::view::PreparedView;
-use crate::math::SimdLevel;
+use super::row::{MethodRow, Row, RunFacts};
+use quadrille_base::error::Result;
+use quadrille_base::math::SimdLevel;
+use quadrille_gpu::view::PreparedView;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Plan {
     ///
     /// # Errors
     /// Errors of reading scenes and of reading and writing the results file, which no other run may be
-    /// writing; [`Error::Malformed`](crate::Error::Malformed) naming two rows of the file that have the
+    /// writing; [`Error::Malformed`](quadrille_base::error::Error::Malformed) naming two rows of the file that have the
     /// same key and different numbers.
     pub fn run(
         &self,
@@ -75,7 +75,13 @@ impl Plan {
                     watch(Event::Begun(&job.key));
                     let methods = self.run_methods(job, &view, &records, watch)?;
                     let host_s = start.elapsed().as_secs_f64();
-                    let row = Row::new(&job.key, scene.profile.name, splats, methods, host_s);
+                    let run = RunFacts {
+                        profile: scene.profile.name,
+                        commit: self.program.commit,
+                        splats,
+                        host_s,
+                    };
+                    let row = Row::new(&job.key, &run, methods);
                     if let Some(file) = &mut file {
                         file.append(&row)?;
                     }

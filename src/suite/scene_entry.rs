@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::key::Fnv1a;
-use crate::error::{Error, Result};
-use crate::scene::cameras::{
+use quadrille_base::error::{Error, Result};
+use quadrille_base::shading::Profile;
+use quadrille_render::viewpoint::framing;
+use quadrille_scene::cameras::{
     DescribedViews, Framing, FramingTarget, PictureSize, load_views, select,
 };
-use crate::scene::{Camera, Splats, load};
-use crate::shading::Profile;
-use crate::synth::{Recipe, Synthetic};
-use crate::viewpoint::framing;
+use quadrille_scene::synth::{Recipe, Synthetic};
+use quadrille_scene::{Camera, Splats, load};
 
 /// Number of splats of a procedural scene without `splats`, and their degree of spherical harmonics
 /// without `sh_degree`, as of `quadrille synth`.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Maximum number of shards.
 const MAX_SHARDS: u32 = 100_000;

@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::matrix::{Matrix, RawConfiguration};
 use super::scene_entry::{RawScene, SceneEntry, malformed};
-use crate::error::{Error, Result};
-use crate::gpu::method::Method;
-use crate::scene::text_file::read_text;
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::method::Method;
+use quadrille_scene::text_file::read_text;
 
 /// The content of a suite file.
 #[derive(Debug, Deserialize)]

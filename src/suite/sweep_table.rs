@@ -90,7 +90,7 @@ fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
 
 /// Formats the mean cycles and speedups of every scene in every configuration. Two configurations are
 /// followed by the first's numbers divided by the second's. `heading` stands above the names of scenes.
-pub(crate) fn table(rows: &[Row], heading: &str) -> String {
+pub fn table(rows: &[Row], heading: &str) -> String {
     let rows: Vec<&Row> = rows.iter().collect();
     let configurations = groups(&rows, configuration_of);
     let configurations: Vec<_> = configurations.into_iter().map(|(key, _)| key).collect();
@@ -150,7 +150,7 @@ pub(crate) fn table(rows: &[Row], heading: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::row::tests::row;
+    use crate::row::tests::row;
 
     #[test]
     fn two_configurations_stand_below_each_other_with_their_ratio() {

@@ -11,7 +11,7 @@ use crate::report::table::{TextTable, or_dash, shortened};
 
 /// A column of the table: a count of the variant `from` divided by that of `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Metric {
+pub struct Metric {
     /// `speedup` (cycles), `fragments` or `quads` (both blended).
     measure: &'static str,
     from: &'static str,
@@ -73,19 +73,24 @@ impl Metric {
 
 /// Arithmetic mean, minimum and maximum of a column; `None` if no view has a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Statistic {
+pub struct Statistic {
+    /// The metric.
     #[serde(flatten)]
     pub metric: Metric,
+    /// Arithmetic mean over views.
     pub mean: Option<f64>,
+    /// Least value.
     pub min: Option<f64>,
+    /// Greatest value.
     pub max: Option<f64>,
 }
 
 /// The statistics of a scene or of all scenes in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// Name of the configuration, if it has one.
     pub configuration: Option<String>,
+    /// Preset of the configuration.
     pub preset: String,
     /// Fields whose values differ from those of the preset.
     pub changed: BTreeMap<String, String>,
@@ -120,7 +125,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
 }
 
 /// The statistics of each scene, in order of appearance, and of all views, for each configuration.
-pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
+pub fn summaries(rows: &[Row]) -> Vec<Summary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
     let metrics: Vec<_> = METRICS.into_iter().filter(fills).collect();
     let of_configuration = |rows: &[&Row]| {
@@ -151,7 +156,7 @@ by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
 
 /// Formats mean, minimum and maximum of every scene and of all views, and the published figures; rows of
 /// several configurations are formatted as a sweep.
-pub(crate) fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[Row]) -> String {
     if sweep_table::is_sweep(rows) {
         return sweep_table::table(rows, "scene");
     }
@@ -205,7 +210,7 @@ fn cycles_table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::row::tests::row;
+    use crate::row::tests::row;
 
     #[test]
     fn statistics_worked_by_hand() {

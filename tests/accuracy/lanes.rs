@@ -2,8 +2,8 @@
 
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 use quadrille::SimdLevel;
-use quadrille::internals::lanes::{GROUP, exp2, exp2_where, log2, rsqrt, sqrt_above};
-use quadrille::internals::unfused;
+use quadrille_base::math::lanes::{GROUP, exp2, exp2_where, log2, rsqrt, sqrt_above};
+use quadrille_base::math::unfused;
 
 /// Largest error of the function of lanes `$f` over `$inputs`, as `$error` makes it of argument and
 /// result, on every level of this machine.

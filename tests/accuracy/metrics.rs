@@ -1,7 +1,7 @@
 //! Metrics of pictures against other people's programs and against closed forms.
 
-use quadrille::internals::to_8_bit;
 use quadrille::{Frame, Protocol, compare, compare_with_map};
+use quadrille_base::image::to_8_bit;
 
 /// How far the numbers may lie from the independent ones.
 ///

@@ -1,8 +1,8 @@
 //! Cameras chosen for a scene, and orbits.
 
 use nalgebra::Vector3;
-use quadrille::internals::FramingTarget;
 use quadrille::{Camera, Intrinsics, Splat, Splats, orbit_cameras};
+use quadrille_scene::cameras::FramingTarget;
 
 /// The up direction of the default camera.
 const UP: [f64; 3] = [0.0, -1.0, 0.0];

@@ -1,12 +1,12 @@
 //! The view that is chosen for a scene without cameras.
 
 use nalgebra::Vector3;
-use quadrille::internals::FramingTarget;
 use quadrille::nalgebra;
 use quadrille::{
     Camera, Frame, Intrinsics, Recipe, RenderSettings, Splat, Splats, Synthetic, default_camera,
     render,
 };
+use quadrille_scene::cameras::FramingTarget;
 
 use crate::support::shared;
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use quadrille::Fault;
-use quadrille::internals::{make_folder_of, refuse_input, write_whole};
+use quadrille_base::output::{make_folder_of, refuse_input, write_whole};
 
 #[test]
 fn a_failed_write_leaves_the_old_file_and_nothing_else() {

@@ -29,7 +29,7 @@ fn digests() -> BTreeMap<String, Digest> {
 
 /// The values of a splat in the order of the digests.
 fn values(splat: &Splat, sh_degree: u8) -> Vec<f64> {
-    let rest = quadrille::internals::rest_coefficients(sh_degree);
+    let rest = quadrille_scene::rest_coefficients(sh_degree);
     let plain = [
         &splat.mean[..],
         &splat.scale,

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use quadrille::internals::{from_8_bit, to_8_bit};
 use quadrille::{
     Error, Fault, Frame, PictureFormat, decode_picture as decode, encode_picture, heat_picture,
     read_picture as read, scaled_difference, write_picture as write,
 };
+use quadrille_base::image::{from_8_bit, to_8_bit};
 
 use crate::support::shared;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use quadrille::internals::SH_C0;
 use quadrille::{PlyWriter, Splat, load, load_bytes};
+use quadrille_base::math::SH_C0;
 
 use crate::scene_headers::{PLAIN, file};
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::shared;
 use quadrille::Error;
-use quadrille::internals::PlyHeader as Header;
 use quadrille::load;
+use quadrille_scene::formats::ply::Header;
 
 /// Time limit per file, which only detects hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(60);

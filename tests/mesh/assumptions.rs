@@ -1,12 +1,12 @@
 //! What the papers leave open: orders, areas and displacement, each with its effect.
 
+use quadrille::gpu::mesh_pipeline::MeshConfig;
 use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::Texture;
 use quadrille::mesh::frame::{Cull, DrawnArea, Faces, FrameSettings, VisibleFrame};
 use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::mean_area::tessellate_to_mean;
 use quadrille::mesh::merge::{MergeUnitKind, QfmSettings};
-use quadrille::mesh::pipeline::MeshConfig;
 use quadrille::mesh::reorder::TriangleOrder;
 use quadrille::mesh::result::MeshResult;
 use quadrille::mesh::surface::{

@@ -4,6 +4,7 @@
 use std::f64::consts::PI;
 
 use nalgebra::{Matrix3, Vector3};
+use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::{
     Corner, LightKind, Material, Mesh, Microfacets, NONE, PunctualLight, Sampler, SpotCone,
@@ -11,7 +12,6 @@ use quadrille::mesh::files::{
 };
 use quadrille::mesh::frame::{Cull, FrameSettings, VisibleFrame};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use quadrille::mesh::pipeline::{self, MeshConfig};
 use quadrille::mesh::result::MeshResult;
 use quadrille::mesh::shade::{Lighting, MipChain, TextureRole};
 use quadrille::mesh::triangles::{Adjacency, Triangles};
@@ -498,7 +498,7 @@ fn alpha_tests_in_cycles_show_and_count_the_same() {
     for unit in units {
         let shading = visible.merged(&source, unit);
         let config = MeshConfig::default();
-        let timed = pipeline::run(&source, &view, &settings, &config, unit).unwrap();
+        let timed = mesh_pipeline::run(&source, &view, &settings, &config, unit).unwrap();
         assert_eq!(timed.counters, shading.counters, "{unit:?}");
         let owned = visible.bins.iter().flat_map(|bin| &bin.samples);
         let shown = owned.filter(|owner| **owner != u32::MAX).count() as u64;

@@ -1,6 +1,10 @@
 //! The mesh path in cycles against the frame without time: the same counts and the same owner of
 //! every sample, whatever the sizes of queues.
 use quadrille::gpu::config::Config;
+use quadrille::gpu::mesh_pipeline;
+use quadrille::gpu::mesh_pipeline::MeshConfig;
+use quadrille::gpu::mesh_pipeline::TimedMeshResult;
+use quadrille::machine::collect::UnitCycles;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::VisibleFrame;
@@ -8,11 +12,7 @@ use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
-use quadrille::mesh::pipeline;
-use quadrille::mesh::pipeline::MeshConfig;
-use quadrille::mesh::pipeline::TimedMeshResult;
 use quadrille::mesh::result::MeshResult;
-use quadrille::pipeline::collect::UnitCycles;
 use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::samples::SamplePattern;
 
@@ -50,7 +50,7 @@ fn run(
     config: &MeshConfig,
     unit: MergeUnitKind,
 ) -> TimedMeshResult {
-    let outcome = pipeline::run(source, &view(), settings, config, unit).unwrap();
+    let outcome = mesh_pipeline::run(source, &view(), settings, config, unit).unwrap();
     assert_eq!(outcome.discrepancies(), <[String; 0]>::default());
     outcome
 }

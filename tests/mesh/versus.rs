@@ -18,7 +18,6 @@ use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
-use quadrille::internals::SH_C0;
 use quadrille::load_bytes;
 use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::Corner;
@@ -33,12 +32,13 @@ use quadrille::mesh::shade::ShadeSettings;
 use quadrille::mesh::shade::Shader;
 use quadrille::mesh::shade::Textures;
 use quadrille::mesh::triangles::{Adjacency, Triangles};
-use quadrille::mesh::versus::SPLAT_SHADER;
-use quadrille::mesh::versus::SplatQuads;
-use quadrille::mesh::versus::SplatVersion;
-use quadrille::mesh::versus::SplatsMerged;
-use quadrille::mesh::versus::splats_of;
 use quadrille::raster::samples::SamplePattern;
+use quadrille::suite::versus::SPLAT_SHADER;
+use quadrille::suite::versus::SplatQuads;
+use quadrille::suite::versus::SplatVersion;
+use quadrille::suite::versus::SplatsMerged;
+use quadrille::suite::versus::splats_of;
+use quadrille_base::math::SH_C0;
 
 /// Patches along an edge of the cube.
 const SIDE: u32 = 8;

@@ -9,10 +9,10 @@ use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::termination::Updates;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::pipeline::packets::{Beat, Quad};
-use quadrille::pipeline::rate::Rate;
-use quadrille::pipeline::stage::Stage;
-use quadrille::pipeline::timing::Cycle;
+use quadrille::machine::packets::{Beat, Quad};
+use quadrille::machine::rate::Rate;
+use quadrille::machine::stage::Stage;
+use quadrille::machine::timing::Cycle;
 use quadrille::raster::geometry::Vertex;
 use quadrille::{Recipe, Synthetic, simulate};
 

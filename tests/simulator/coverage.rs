@@ -3,9 +3,6 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use quadrille::gpu::geometry::splat_box::splat_box;
-use quadrille::internals::ExactSplat;
-use quadrille::internals::cut_radius_squared;
-use quadrille::internals::fragment_alpha;
 use quadrille::raster::geometry::GUARD_BAND;
 use quadrille::raster::geometry::PixelRect;
 use quadrille::raster::geometry::Vertex;
@@ -14,6 +11,9 @@ use quadrille::raster::strip::STRIP_COLUMNS;
 use quadrille::raster::strip::STRIP_ROWS;
 use quadrille::raster::strip::TileQuad;
 use quadrille::raster::strip::tile_quads;
+use quadrille_base::shading::fragment_alpha;
+use quadrille_render::preprocess::cut_radius_squared;
+use quadrille_render::preprocess::exact::ExactSplat;
 
 /// The same cases on every run; some properties pass over half of them.
 fn cases(cases: u32) -> ProptestConfig {

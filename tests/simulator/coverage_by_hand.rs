@@ -3,9 +3,9 @@
 use bytemuck::Zeroable;
 use quadrille::ProjectedSplat;
 use quadrille::gpu::geometry::splat_box::splat_box;
-use quadrille::internals::LOG2_ALPHA_CUT;
 use quadrille::raster::geometry::{GUARD_BAND, PixelRect, Vertex};
 use quadrille::raster::polygon::Polygon;
+use quadrille_render::preprocess::LOG2_ALPHA_CUT;
 
 /// Subpixel units per pixel, and from a pixel's corner to its centre.
 const PIXEL: i32 = 256;

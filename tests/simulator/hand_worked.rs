@@ -21,23 +21,23 @@ use quadrille::gpu::zrop::termination::Feedback;
 use quadrille::gpu::zrop::termination::Termination;
 use quadrille::gpu::zrop::termination::Updates;
 use quadrille::gpu::zrop::unit::Zrop;
-use quadrille::internals::CompareOp;
-use quadrille::pipeline::maps::MapKind;
-use quadrille::pipeline::packets::Beat;
-use quadrille::pipeline::packets::ColourQuad;
-use quadrille::pipeline::packets::Quad;
-use quadrille::pipeline::packets::RasterTile;
-use quadrille::pipeline::packets::ShadedWarp;
-use quadrille::pipeline::rate::Rate;
-use quadrille::pipeline::stage::Link;
-use quadrille::pipeline::stage::Retired;
-use quadrille::pipeline::stage::Sink;
-use quadrille::pipeline::stage::Stage;
-use quadrille::pipeline::timing::Cycle;
-use quadrille::pipeline::timing::StallReason;
+use quadrille::machine::maps::MapKind;
+use quadrille::machine::packets::Beat;
+use quadrille::machine::packets::ColourQuad;
+use quadrille::machine::packets::Quad;
+use quadrille::machine::packets::RasterTile;
+use quadrille::machine::packets::ShadedWarp;
+use quadrille::machine::rate::Rate;
+use quadrille::machine::stage::Link;
+use quadrille::machine::stage::Retired;
+use quadrille::machine::stage::Sink;
+use quadrille::machine::stage::Stage;
+use quadrille::machine::timing::Cycle;
+use quadrille::machine::timing::StallReason;
 use quadrille::raster::geometry::PixelRect;
 use quadrille::raster::geometry::Vertex;
 use quadrille::{Camera, Intrinsics, Splat, Splats, simulate};
+use quadrille_base::shading::CompareOp;
 
 use crate::support::gpu::{Collector, machine, numbered_draw};
 
@@ -523,7 +523,7 @@ fn fragments_that_came_too_early_are_late() {
 /// of thirteen lets all in at once, and not one leaves any sooner.
 #[test]
 fn a_queue_moves_the_wait_and_nothing_else() {
-    let primitive = quadrille::pipeline::packets::Primitive {
+    let primitive = quadrille::machine::packets::Primitive {
         primitive: 0,
         shape: quadrille::raster::geometry::PrimitiveShape::Rectangle([
             Vertex::default(),

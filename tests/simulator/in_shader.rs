@@ -13,7 +13,7 @@ use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::warp::shader_blend::ShaderOrder;
 use quadrille::gpu::wiring::{Simulator, Watch};
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::pipeline::maps::MapKind;
+use quadrille::machine::maps::MapKind;
 
 use crate::support::emulated::{config, prepared, run};
 use crate::support::scenes::{self, Random};

@@ -11,7 +11,7 @@ use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::{Simulator, Watch};
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::pipeline::maps::MapKind;
+use quadrille::machine::maps::MapKind;
 use quadrille::{Camera, Splats};
 
 use crate::support::emulated::{config, prepared, run};

@@ -13,15 +13,15 @@ use quadrille::Splats;
 use quadrille::gpu::warp::exact_alpha::ExactAlpha;
 use quadrille::gpu::warp::exact_alpha::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
-use quadrille::internals::ExactSplat;
-use quadrille::internals::LOG2_ALPHA_CUT;
-use quadrille::internals::ViewTransform;
-use quadrille::internals::fragment_alpha;
-use quadrille::pipeline::packets::ColourQuad;
-use quadrille::pipeline::packets::Quad;
-use quadrille::pipeline::packets::WARP_QUADS;
+use quadrille::machine::packets::ColourQuad;
+use quadrille::machine::packets::Quad;
+use quadrille::machine::packets::WARP_QUADS;
 use quadrille::raster::tiles::TILE_PX;
 use quadrille::raster::tiles::TILE_QUADS;
+use quadrille_base::shading::fragment_alpha;
+use quadrille_render::preprocess::LOG2_ALPHA_CUT;
+use quadrille_render::preprocess::ViewTransform;
+use quadrille_render::preprocess::exact::ExactSplat;
 
 use crate::support::scenes::{self, Random};
 

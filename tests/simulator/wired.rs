@@ -9,7 +9,7 @@ use quadrille::gpu::variant::Variant;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::internals::CompareOp;
+use quadrille_base::shading::CompareOp;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 

@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-use quadrille::pipeline::stage::Link;
-use quadrille::pipeline::stage::Sink;
-use quadrille::pipeline::stage::Stage;
-use quadrille::pipeline::timing::Activity;
-use quadrille::pipeline::timing::Cycle;
-use quadrille::pipeline::timing::StallReason;
+use quadrille::machine::stage::Link;
+use quadrille::machine::stage::Sink;
+use quadrille::machine::stage::Stage;
+use quadrille::machine::timing::Activity;
+use quadrille::machine::timing::Cycle;
+use quadrille::machine::timing::StallReason;
 
-use quadrille::pipeline::unit::{Unit, Visitor};
+use quadrille::machine::unit::{Unit, Visitor};
 
 use super::gpu::Collector;
 

@@ -18,7 +18,7 @@ use quadrille::gpu::warp::exact_alpha::NearCut;
 use quadrille::gpu::warp::fragment::FragmentShader;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::internals::ViewTransform;
+use quadrille_render::preprocess::ViewTransform;
 
 /// The default profile without early stop.
 pub(crate) fn profile() -> Profile {

@@ -5,8 +5,8 @@ use quadrille::gpu::draw::Draw;
 use quadrille::gpu::draw_state::DrawState;
 use quadrille::gpu::wiring::draw_state;
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::pipeline::stage::Sink;
-use quadrille::pipeline::timing::Cycle;
+use quadrille::machine::stage::Sink;
+use quadrille::machine::timing::Cycle;
 
 /// The end of a pipeline of one unit: notes what is offered and when, and takes an item only every
 /// so many cycles.

@@ -5,7 +5,7 @@ use quadrille::Camera;
 use quadrille::Intrinsics;
 use quadrille::Splat;
 use quadrille::Splats;
-use quadrille::internals::rest_coefficients;
+use quadrille_scene::rest_coefficients;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

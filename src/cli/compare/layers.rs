@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pairs::PicturePair;
-use crate::error::{Error, Result};
-use crate::image::files::{Plane, read_planes};
-use crate::report::table::{TextTable, shortened};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::files::{Plane, read_planes};
+use quadrille_suite::report::table::{TextTable, shortened};
 
 /// Difference from which two numbers differ: a share of the larger one, or of 1 if that is less.
 const TOLERANCE: f64 = 1e-4;

@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::image::files;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::files;
 
 /// Path of standard input.
 const STDIN: &str = "-";

@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::pairs::PicturePair;
-use crate::error::Error;
-use crate::image::metrics::{Comparison, Protocol};
-use crate::report::table::{TextTable, shortened};
+use quadrille_base::error::Error;
+use quadrille_base::image::metrics::{Comparison, Protocol};
+use quadrille_suite::report::table::{TextTable, shortened};
 
 /// The result of a pair.
 #[derive(Debug, Serialize)]

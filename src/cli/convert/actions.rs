@@ -6,9 +6,9 @@ use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::{finite, parsed, positive, whole};
-use crate::convert::{Action, Amount, Condition};
-use crate::error::Result;
-use crate::scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table, load_with};
+use quadrille_base::error::Result;
+use quadrille_render::convert::{Action, Amount, Condition};
+use quadrille_scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table, load_with};
 
 /// An action as it is given: the flag, its value, and the action.
 #[derive(Debug, Clone)]

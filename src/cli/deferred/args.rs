@@ -9,15 +9,15 @@ use crate::cli::mesh::options::each_once;
 use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
-use crate::deferred::config::DeferredConfig;
-use crate::deferred::forward::colour::SampleColour;
-use crate::deferred::memory::depth_buffer::DepthFormat;
-use crate::deferred::sample::pattern::PixelPattern;
-use crate::deferred::settings::DeferredSettings;
-use crate::deferred::shading::grid_view::GridRule;
-use crate::error::{Error, Result};
-use crate::gpu::config::{ASSIGNMENT, as_toml, overlaid};
-use crate::mesh::frame::Faces;
+use quadrille_base::error::{Error, Result};
+use quadrille_deferred::config::DeferredConfig;
+use quadrille_deferred::forward::colour::SampleColour;
+use quadrille_deferred::memory::depth_buffer::DepthFormat;
+use quadrille_deferred::sample::pattern::PixelPattern;
+use quadrille_deferred::settings::DeferredSettings;
+use quadrille_deferred::shading::grid_view::GridRule;
+use quadrille_gpu::config::{ASSIGNMENT, as_toml, overlaid};
+use quadrille_mesh::frame::Faces;
 
 /// Largest side of tiles, in pixels.
 const MAX_TILE_PX: u32 = 1 << 15;

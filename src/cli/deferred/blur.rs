@@ -9,12 +9,12 @@ use crate::cli::mesh::input::MeshInput;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
 use crate::cli::views::ViewArgs;
-use crate::deferred::camera::lens::Lens;
-use crate::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
-use crate::deferred::camera::motion_file::MotionFile;
-use crate::deferred::camera::shutter::ShutterView;
-use crate::error::{Error, Result};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_deferred::camera::lens::Lens;
+use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
+use quadrille_deferred::camera::motion_file::MotionFile;
+use quadrille_deferred::camera::shutter::ShutterView;
+use quadrille_scene::Camera;
 
 /// Turn from which on the chords of vertices are far from their arcs, in radians.
 const LARGE_TURN: f64 = std::f64::consts::FRAC_PI_2;

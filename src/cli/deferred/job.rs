@@ -9,29 +9,29 @@ use crate::cli::console::Verbosity;
 use crate::cli::mesh::input::MeshInput;
 use crate::cli::mesh::look::Look;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
-use crate::deferred::backend::resolve;
-use crate::deferred::backend::shade::FrameShading;
-use crate::deferred::backend::tiles::{TiledOutcome, TiledPass};
-use crate::deferred::camera::shutter::ShutterView;
-use crate::deferred::config::DeferredConfig;
-use crate::deferred::forward::PipelineOutcome;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::geometry::Geometry;
-use crate::deferred::outcome::{BlurAmounts, GridCounts};
-use crate::deferred::raster::cost::RasterCounters;
-use crate::deferred::settings::DeferredSettings;
-use crate::deferred::shading::grid_view::GridRule;
-use crate::deferred::simulate::{PipelineRun, SimulationSettings, simulate};
-use crate::error::{Error, Result};
-use crate::image::files::{self, PictureFormat};
-use crate::image::metrics::psnr_db;
-use crate::image::{ColourSpace, Frame};
-use crate::mesh::grid::GridSource;
-use crate::mesh::shade::{Shader, Textures};
-use crate::report::deferred::{DeferredRow, traffic_bars};
-use crate::report::heat::{self, HeatMap, SHADINGS};
-use crate::report::scale::{Curve, Scale};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::image::metrics::psnr_db;
+use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_deferred::backend::resolve;
+use quadrille_deferred::backend::shade::FrameShading;
+use quadrille_deferred::backend::tiles::{TiledOutcome, TiledPass};
+use quadrille_deferred::camera::shutter::ShutterView;
+use quadrille_deferred::config::DeferredConfig;
+use quadrille_deferred::forward::PipelineOutcome;
+use quadrille_deferred::frame::StochasticFrame;
+use quadrille_deferred::geometry::Geometry;
+use quadrille_deferred::outcome::{BlurAmounts, GridCounts};
+use quadrille_deferred::raster::cost::RasterCounters;
+use quadrille_deferred::settings::DeferredSettings;
+use quadrille_deferred::shading::grid_view::GridRule;
+use quadrille_deferred::simulate::{PipelineRun, SimulationSettings, simulate};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::shade::{Shader, Textures};
+use quadrille_scene::Camera;
+use quadrille_suite::report::deferred::{DeferredRow, traffic_bars};
+use quadrille_suite::report::heat::{self, HeatMap, SHADINGS};
+use quadrille_suite::report::scale::{Curve, Scale};
 
 /// Shader executions per pixel with the last colour of a heat map (figures 1, 9 and 13).
 const HEAT_MAX: u32 = 64;
@@ -393,7 +393,7 @@ impl<'j> Job<'j> {
         let share = 1.0 / f64::from(seeds);
         let pixels = sums
             .into_iter()
-            .map(|sum| sum.map(|v| crate::math::narrow(v * share)));
+            .map(|sum| sum.map(|v| quadrille_base::math::narrow(v * share)));
         let mean = Frame::from_pixels(width, height, pixels.collect());
         Ok(mean.taken_as(ColourSpace::Linear))
     }

@@ -1,8 +1,8 @@
 //! The combinations of settings of `deferred`.
 
 use super::args::{PipelineFlag, PipelineFlags};
-use crate::deferred::simulate::PipelineRun;
-use crate::error::Result;
+use quadrille_base::error::Result;
+use quadrille_deferred::simulate::PipelineRun;
 
 /// A pipeline with its tile or memo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::options::HostFlags;
 use crate::cli::usage::parsed;
-use crate::error::{Error, Result};
-use crate::report::deferred_figures;
-use crate::report::figures::ALL;
-use crate::suite::Shard;
+use quadrille_base::error::{Error, Result};
+use quadrille_papers::deferred_figures;
+use quadrille_papers::figures::ALL;
+use quadrille_suite::Shard;
 
 /// Draw the figures and tables of a paper, ours beside the published
 ///

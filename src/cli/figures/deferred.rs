@@ -14,11 +14,11 @@ use super::jobs::results_files;
 use super::report::write_files;
 use crate::cli::console::{Verbosity, print};
 use crate::cli::{deferred, usage};
-use crate::error::{Error, Result};
-use crate::output::write_whole;
-use crate::report::deferred_figures::results::{Kind, Results, Run};
-use crate::report::deferred_figures::{ALL, INTRODUCTION, TITLE, summary};
-use crate::report::page::{self, Page, Section};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_papers::deferred_figures::results::{Kind, Results, Run};
+use quadrille_papers::deferred_figures::{ALL, INTRODUCTION, TITLE, summary};
+use quadrille_papers::page::{self, Page, Section};
 
 /// Value of the key `paper` of suites of this paper.
 const PAPER: &str = "sort-based-deferred-shading";
@@ -186,6 +186,7 @@ impl MeshSuite {
         }
         let summary = summary(&results);
         let page = Page {
+            program: quadrille::PROGRAM,
             title: TITLE,
             summary: &summary,
             introduction: INTRODUCTION,
@@ -247,7 +248,7 @@ impl Job {
             kind: self.kind.name().to_owned(),
             name: self.name.clone(),
             arguments: self.arguments.clone(),
-            commit: env!("QUADRILLE_COMMIT").to_owned(),
+            commit: quadrille::PROGRAM.commit.to_owned(),
             rows: deferred::rows(&self.parsed, verbosity)?,
         })
     }

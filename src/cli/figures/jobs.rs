@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::error::{Error, Result};
-use crate::gpu::config::Config;
-use crate::gpu::method::Method;
-use crate::report::figures::results::{MethodResult, PAPER_PRESET, ViewResult};
-use crate::report::figures::{ALL, Need, Spec, Views};
-use crate::suite::method_plan::{Candidate, Choice, MethodPlan, PlannedRow};
-use crate::suite::{Configuration, Event, Row, Suite};
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::config::Config;
+use quadrille_gpu::method::Method;
+use quadrille_papers::figures::results::{MethodResult, PAPER_PRESET, ViewResult};
+use quadrille_papers::figures::{ALL, Need, Spec, Views};
+use quadrille_suite::method_plan::{Candidate, Choice, MethodPlan, PlannedRow};
+use quadrille_suite::{Configuration, Event, Row, Suite};
 
 /// Scenes of a quick run.
 const QUICK_SCENES: usize = 4;
@@ -82,7 +82,7 @@ impl Jobs {
             Configuration::new(preset, config)
         });
         let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
-        let plan = suite.plan(&bases, warn)?;
+        let plan = suite.plan(&bases, quadrille::PROGRAM, warn)?;
         if plan.configurations() != bases {
             let expected = "a suite without configurations, since figures have their own";
             return Err(Error::argument("suite", expected, "a matrix of them"));

@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::args::Args;
 use super::jobs::{Jobs, missing, results_files};
 use crate::cli::console::print;
-use crate::error::Result;
-use crate::gpu::config::Config;
-use crate::output::write_whole;
-use crate::report::figures::results::{PAPER_PRESET, Results};
-use crate::report::figures::summary::summary;
-use crate::report::figures::{ALL, Content, INTRODUCTION};
-use crate::report::page::{self, Page, Section};
+use quadrille_base::error::Result;
+use quadrille_base::output::write_whole;
+use quadrille_gpu::config::Config;
+use quadrille_papers::figures::results::{PAPER_PRESET, Results};
+use quadrille_papers::figures::summary::summary;
+use quadrille_papers::figures::{ALL, Content, INTRODUCTION};
+use quadrille_papers::page::{self, Page, Section};
 
 /// Draws all figures from the results in the folder, and writes the page and the files of the chosen figures.
 /// Returns what the chosen figures lack, each result once.
@@ -60,6 +60,7 @@ pub(super) fn write(args: &Args, plans: &[Jobs]) -> Result<Vec<String>> {
     }
     let summary = summary(&results);
     let page = Page {
+        program: quadrille::PROGRAM,
         title: "VR-Pipe: published figures and ours",
         summary: &summary,
         introduction: INTRODUCTION,

@@ -2,11 +2,11 @@
 
 use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
 use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
-use crate::error::Result;
-use crate::image::files::PictureFormat;
-use crate::image::{Frame, Layer, LayerPicture};
-use crate::mesh::frame::{Shading, VisibleFrame};
-use crate::scene::Camera;
+use quadrille_base::error::Result;
+use quadrille_base::image::files::PictureFormat;
+use quadrille_base::image::{Frame, Layer, LayerPicture};
+use quadrille_mesh::frame::{Shading, VisibleFrame};
+use quadrille_scene::Camera;
 
 /// A value of `--aov`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

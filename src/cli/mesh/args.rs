@@ -9,10 +9,10 @@ use super::options::PipelineFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
-use crate::error::Result;
-use crate::image::crop::CropArea;
-use crate::mesh::frame::FrameSettings;
-use crate::scene::Camera;
+use quadrille_base::error::Result;
+use quadrille_base::image::crop::CropArea;
+use quadrille_mesh::frame::FrameSettings;
+use quadrille_scene::Camera;
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///

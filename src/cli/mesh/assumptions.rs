@@ -1,9 +1,9 @@
 //! Flags of `mesh` about what the papers leave open.
 
 use super::super::outputs::parse_numbers;
-use crate::mesh::reorder::TriangleOrder;
-use crate::mesh::surface::{Bumps, HAIRS, HairOrder, HeightFilter, MAX_HAIRS, ProceduralScene};
-use crate::mesh::tessellate::GridOrder;
+use quadrille_mesh::reorder::TriangleOrder;
+use quadrille_mesh::surface::{Bumps, HAIRS, HairOrder, HeightFilter, MAX_HAIRS, ProceduralScene};
+use quadrille_mesh::tessellate::GridOrder;
 
 /// Assumptions that decide results and that the papers do not state.
 #[derive(Debug, Clone, clap::Args)]

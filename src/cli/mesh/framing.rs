@@ -4,12 +4,12 @@ use nalgebra::Vector3;
 
 use super::input::{Content, MeshInput};
 use crate::cli::console::Verbosity;
-use crate::mesh::draw::near_plane;
-use crate::mesh::files::{FileCamera, PunctualLight};
-use crate::mesh::front::Orientation;
-use crate::mesh::surface::{PICTURE_PX, box_corners};
-use crate::scene::Camera;
-use crate::scene::cameras::{
+use quadrille_mesh::draw::near_plane;
+use quadrille_mesh::files::{FileCamera, PunctualLight};
+use quadrille_mesh::front::Orientation;
+use quadrille_mesh::surface::{PICTURE_PX, box_corners};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,
 };
 

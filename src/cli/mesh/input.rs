@@ -10,19 +10,19 @@ use super::options::{each_once, parse_area};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
-use crate::error::{Error, Result};
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::{
+use quadrille_base::error::{Error, Result};
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::files::{
     BezierPatches, FileCamera, Material, Mesh, MeshFile, ShaderEffects, Texture, bounds,
 };
-use crate::mesh::frame::FrameSettings;
-use crate::mesh::grid::GridSource;
-use crate::mesh::mean_area::tessellate_to_mean;
-use crate::mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
-use crate::mesh::surface::{HeightChannel, HeightMap, ProceduralScene, Surface};
-use crate::mesh::tessellate::{TessellateSettings, Tessellated};
-use crate::mesh::triangles::{Adjacency, Triangles};
-use crate::mesh::upright::stands_along_z;
+use quadrille_mesh::frame::FrameSettings;
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::mean_area::tessellate_to_mean;
+use quadrille_mesh::surface::catmull_clark::{DEFAULT_LEVELS, MAX_LEVELS};
+use quadrille_mesh::surface::{HeightChannel, HeightMap, ProceduralScene, Surface};
+use quadrille_mesh::tessellate::{TessellateSettings, Tessellated};
+use quadrille_mesh::triangles::{Adjacency, Triangles};
+use quadrille_mesh::upright::stands_along_z;
 
 /// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;

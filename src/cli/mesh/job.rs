@@ -9,23 +9,23 @@ use super::look::Look;
 use super::options::{AreaMeaning, UnitChoice};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::image::difference::{DIFFERENCE_SCALE, scaled_difference};
-use crate::image::files::{self, PictureFormat};
-use crate::image::metrics::psnr_db;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::frame::{Shading, VisibleFrame};
-use crate::mesh::grid::GridSource;
-use crate::mesh::merge::MergeUnitKind;
-use crate::mesh::pipeline::{self, MeshConfig};
-use crate::mesh::result::MeshResult;
-use crate::mesh::shade::{Shader, Textures};
-use crate::mesh::supersampled;
-use crate::report::heat::{self, HeatMap, SHADINGS};
-use crate::report::mesh::{MeshRow, TimedFrame};
-use crate::report::scale::{Curve, Scale};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
+use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::image::metrics::psnr_db;
+use quadrille_gpu::mesh_pipeline::{self, MeshConfig};
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::{Shading, VisibleFrame};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::merge::MergeUnitKind;
+use quadrille_mesh::result::MeshResult;
+use quadrille_mesh::shade::{Shader, Textures};
+use quadrille_mesh::supersampled;
+use quadrille_scene::Camera;
+use quadrille_suite::report::heat::{self, HeatMap, SHADINGS};
+use quadrille_suite::report::mesh::{MeshRow, TimedFrame};
+use quadrille_suite::report::scale::{Curve, Scale};
 
 /// Shadings per pixel with the last colour of a heat map, as in the figure whose colours it has.
 const HEAT_MAX: u32 = 8;
@@ -332,7 +332,8 @@ impl<'j> Job<'j> {
         }
         let begun = Instant::now();
         let settings = &visible.settings;
-        let outcome = pipeline::run(source, &visible.view, settings, &self.config, choice.unit)?;
+        let outcome =
+            mesh_pipeline::run(source, &visible.view, settings, &self.config, choice.unit)?;
         Ok(Some(TimedFrame {
             outcome,
             clock_mhz: self.config.gpu.gpu.clock_mhz,

@@ -3,12 +3,12 @@
 use super::input::MeshInput;
 use super::options::parse_checker;
 use crate::cli::console::Verbosity;
-use crate::error::{Error, Result};
-use crate::math::narrow;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::PunctualLight;
-use crate::mesh::grid::GridSource;
-use crate::mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::files::PunctualLight;
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
 
 /// Largest exposure in stops, to either side.
 const MAX_STOPS: f32 = 32.0;

@@ -2,12 +2,12 @@
 
 use clap::ValueEnum;
 
-use crate::error::{Error, Result};
-use crate::mesh::frame::{Cull, Faces};
-use crate::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use crate::mesh::shade::Sampling;
-use crate::mesh::tessellate::AREA_RANGE_PX;
-use crate::raster::samples::SamplePattern;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_mesh::frame::{Cull, Faces};
+use quadrille_mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
+use quadrille_mesh::shade::Sampling;
+use quadrille_mesh::tessellate::AREA_RANGE_PX;
 
 /// Maximum number of entries of a finite buffer of a merging unit.
 const MAX_ENTRIES: u32 = 1 << 20;

@@ -7,14 +7,14 @@ use super::input::MeshInput;
 use super::look::Look;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::{SceneFlags, load_scene};
-use crate::error::{Error, Result};
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::shade::Textures;
-use crate::mesh::versus::{Comparison, SplatVersion, Versus, splats_of};
-use crate::output::write_whole;
-use crate::report::table::TextTable;
-use crate::scene::Camera;
-use crate::scene::formats::ply::PlyWriter;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::shade::Textures;
+use quadrille_scene::Camera;
+use quadrille_scene::formats::ply::PlyWriter;
+use quadrille_suite::report::table::TextTable;
+use quadrille_suite::versus::{Comparison, SplatVersion, Versus, splats_of};
 
 /// Writes the splats of `--to-splats`, and compares with those of `--versus`.
 pub(super) fn run(

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use super::attributes::ShadingTriangle;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::shading::spid::Spid;
-use crate::mesh::shade::SurfaceAlpha;
+use crate::frame::StochasticFrame;
+use crate::shading::spid::Spid;
+use quadrille_mesh::shade::SurfaceAlpha;
 
 /// The alpha test of a primitive.
 #[derive(Debug)]

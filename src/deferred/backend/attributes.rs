@@ -3,13 +3,13 @@
 
 use nalgebra::Vector3;
 
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::geometry::PrimitiveRef;
-use crate::deferred::shading::grid::ShadingGrid;
-use crate::math::narrow;
-use crate::mesh::grid::GridVertex;
-use crate::mesh::shade::{Barycentrics, TrianglePlanes};
-use crate::pipeline::spec::spec;
+use crate::frame::StochasticFrame;
+use crate::geometry::PrimitiveRef;
+use crate::shading::grid::ShadingGrid;
+use quadrille_base::math::narrow;
+use quadrille_machine::spec::spec;
+use quadrille_mesh::grid::GridVertex;
+use quadrille_mesh::shade::{Barycentrics, TrianglePlanes};
 
 spec! {
     /// The vertex cache of the shading back end.

@@ -5,18 +5,18 @@ use fearless_simd::{Simd, dispatch};
 
 use super::alpha_test::PointTest;
 use super::shade::{QuadColours, QuadShader};
-use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
-use crate::deferred::forward::memo::Memo;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::geometry::Layer;
-use crate::deferred::hits::BlockHits;
-use crate::deferred::raster::cost::RasterCounters;
-use crate::deferred::raster::lanes::GroupHits;
-use crate::deferred::raster::traverse::{HitSink, traverse};
-use crate::deferred::raster::triangle::MovingTriangle;
-use crate::deferred::shading::grid::ShadingGrid;
-use crate::deferred::shading::grid_view::GridView;
-use crate::deferred::shading::spid::Spid;
+use crate::forward::heat_shares::EXECUTIONS_PER_QUAD;
+use crate::forward::memo::Memo;
+use crate::frame::StochasticFrame;
+use crate::geometry::Layer;
+use crate::hits::BlockHits;
+use crate::raster::cost::RasterCounters;
+use crate::raster::lanes::GroupHits;
+use crate::raster::traverse::{HitSink, traverse};
+use crate::raster::triangle::MovingTriangle;
+use crate::shading::grid::ShadingGrid;
+use crate::shading::grid_view::GridView;
+use crate::shading::spid::Spid;
 
 /// The samples of a tile and the memo of its forward draws.
 #[derive(Debug)]

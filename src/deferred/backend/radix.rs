@@ -10,9 +10,9 @@
 
 use std::ops::AddAssign;
 
-use crate::deferred::memory::bits::{BLOCK_WORDS, Block, significant_bits};
-use crate::deferred::memory::codec::integer_bits;
-use crate::deferred::shading::spid::Spid;
+use crate::memory::bits::{BLOCK_WORDS, Block, significant_bits};
+use crate::memory::codec::integer_bits;
+use crate::shading::spid::Spid;
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 8;

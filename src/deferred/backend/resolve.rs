@@ -1,7 +1,7 @@
 //! Resolve of the samples of a pixel, with a box filter.
 
-use crate::image::srgb::decode_srgb;
-use crate::mesh::frame::picture::finish;
+use quadrille_base::image::srgb::decode_srgb;
+use quadrille_mesh::frame::picture::finish;
 
 /// Background of a picture; samples are averaged with it in linear light.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -57,7 +57,7 @@ pub fn quads(sorted: &[SortEntry]) -> impl Iterator<Item = ShadingQuad> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deferred::shading::spid::Spid;
+    use crate::shading::spid::Spid;
 
     #[test]
     fn every_covered_sample_is_in_one_list_and_primitives_ascend() {

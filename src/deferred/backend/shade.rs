@@ -1,10 +1,10 @@
 //! Shading of quads of the shading grid, for any pipeline.
 
 use super::attributes::ShadingTriangle;
-use crate::deferred::forward::QuadShading;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::shading::spid::Spid;
-use crate::mesh::shade::{QuadPoints, Shader};
+use crate::forward::QuadShading;
+use crate::frame::StochasticFrame;
+use crate::shading::spid::Spid;
+use quadrille_mesh::shade::{QuadPoints, Shader};
 
 /// Colours of the points of a shading quad in linear light, each followed by its opacity.
 pub type QuadColours = [[f32; 4]; 4];

@@ -9,12 +9,12 @@ use super::radix::{RadixSort, SortCounters, SortEntry, value_bits};
 use super::resolve::Background;
 use super::scan::quads;
 use super::shade::QuadShader;
-use crate::deferred::forward::heat_shares::EXECUTIONS_PER_QUAD;
-use crate::deferred::forward::memo::Memo;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::raster::cost::RasterCounters;
-use crate::image::{ColourSpace, Frame};
-use crate::mesh::shade::Shader;
+use crate::forward::heat_shares::EXECUTIONS_PER_QUAD;
+use crate::forward::memo::Memo;
+use crate::frame::StochasticFrame;
+use crate::raster::cost::RasterCounters;
+use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_mesh::shade::Shader;
 
 /// What the second pass makes beside its counters.
 #[derive(Debug, Clone, Copy)]

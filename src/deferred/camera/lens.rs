@@ -1,6 +1,6 @@
 //! A thin lens.
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Aperture and focus of a thin lens.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
-use crate::error::{Error, Result};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::Camera;
 
 /// A rotation about an axis through a point, at a constant rate, and a displacement at a constant
 /// velocity.
@@ -193,7 +193,7 @@ impl SceneMotion {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::scene::Intrinsics;
+    use quadrille_scene::Intrinsics;
 
     fn camera(turn: f64, eye: Vector3<f64>) -> Camera {
         let rotation = *Rotation3::from_axis_angle(&Vector3::y_axis(), turn).matrix();

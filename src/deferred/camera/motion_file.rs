@@ -17,8 +17,8 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 
 use super::motion::{CameraMotion, RigidMotion, SceneMotion};
-use crate::error::{Error, Result};
-use crate::scene::Camera;
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::Camera;
 
 /// Longest file in bytes.
 const MAX_BYTES: u64 = 1 << 24;
@@ -177,7 +177,7 @@ mod tests {
     use std::f64::consts::FRAC_PI_2;
 
     use super::*;
-    use crate::scene::Intrinsics;
+    use quadrille_scene::Intrinsics;
 
     fn parse(text: &str) -> Result<MotionFile> {
         MotionFile::parse(text.as_bytes(), Path::new("motion.json"))

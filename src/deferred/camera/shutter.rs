@@ -4,9 +4,9 @@ use nalgebra::Vector3;
 
 use super::lens::{Lens, LensShear};
 use super::motion::{CameraMotion, Placement, RigidMotion, SceneMotion};
-use crate::error::Result;
-use crate::mesh::camera::MeshCamera;
-use crate::scene::Camera;
+use quadrille_base::error::Result;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_scene::Camera;
 
 /// A camera with a lens and everything's motion while its shutter is open.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl ShutterView {
     /// Opens the shutter of a camera whose near plane lies at distance `near`.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for motion that is not finite.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for motion that is not finite.
     pub fn new(camera: &Camera, near: f64, lens: Lens, motion: SceneMotion) -> Result<Self> {
         motion.validate()?;
         let at = |time| MeshCamera::new(motion.camera.camera_at(camera, time), near);

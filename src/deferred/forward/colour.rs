@@ -2,13 +2,13 @@
 
 use half::f16;
 
-use crate::deferred::memory::codec::BlockFormat;
-use crate::image::srgb::{decode_srgb, encode_srgb};
-use crate::image::{from_8_bit, to_8_bit};
+use crate::memory::codec::BlockFormat;
+use quadrille_base::image::srgb::{decode_srgb, encode_srgb};
+use quadrille_base::image::{from_8_bit, to_8_bit};
 
 /// Format of the colours of samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum SampleColour {
     /// 16-bit floats
     #[default]

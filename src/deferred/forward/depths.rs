@@ -3,11 +3,11 @@
 use arrayvec::ArrayVec;
 
 use super::place::{SampleOrder, each_bit};
-use crate::deferred::hits::{Hit, QuadHits};
-use crate::deferred::memory::bits::BLOCK_WORDS;
-use crate::deferred::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};
-use crate::deferred::memory::spec::MemorySpec;
-use crate::error::Result;
+use crate::hits::{Hit, QuadHits};
+use crate::memory::bits::BLOCK_WORDS;
+use crate::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};
+use crate::memory::spec::MemorySpec;
+use quadrille_base::error::Result;
 
 /// Depths of all samples.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl SampleDepths {
     /// Creates clear depths; with a format, their traffic is measured.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+    /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
     pub fn new(order: SampleOrder, measured: Option<(&MemorySpec, DepthFormat)>) -> Result<Self> {
         let samples = order.count();
         Ok(match measured {

@@ -8,15 +8,15 @@ use super::heat_shares::{HeatShares, serve};
 use super::memo::Memo;
 use super::place::{SampleOrder, each_bit};
 use super::{HitConsumer, PipelineOutcome, QuadShading};
-use crate::deferred::geometry::Layer;
-use crate::deferred::hits::{Hit, HitChunk, QuadHits};
-use crate::deferred::memory::bits::BLOCK_WORDS;
-use crate::deferred::memory::depth_buffer::{DepthFormat, DepthRule};
-use crate::deferred::memory::spec::MemorySpec;
-use crate::deferred::memory::traffic::{BufferTraffic, Traffic};
-use crate::deferred::memory::word_buffer::WordBuffer;
-use crate::deferred::shading::spid::Spid;
-use crate::error::Result;
+use crate::geometry::Layer;
+use crate::hits::{Hit, HitChunk, QuadHits};
+use crate::memory::bits::BLOCK_WORDS;
+use crate::memory::depth_buffer::{DepthFormat, DepthRule};
+use crate::memory::spec::MemorySpec;
+use crate::memory::traffic::{BufferTraffic, Traffic};
+use crate::memory::word_buffer::WordBuffer;
+use crate::shading::spid::Spid;
+use quadrille_base::error::Result;
 
 /// Settings of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl<'a> Jrk<'a> {
     /// Creates the pipeline of a picture; with `memory`, its traffic is measured.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks of memory.
+    /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
     pub fn new(
         order: SampleOrder,
         settings: &JrkSettings,

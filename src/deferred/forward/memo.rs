@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::mesh::merge::associative::AssociativeMemory;
+use quadrille_mesh::merge::associative::AssociativeMemory;
 
 /// Counters of a memo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

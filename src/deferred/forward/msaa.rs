@@ -5,8 +5,8 @@ use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
 use super::place::{SampleOrder, each_bit};
 use super::{HitConsumer, PipelineOutcome};
-use crate::deferred::hits::{HitChunk, QuadHits};
-use crate::deferred::memory::depth_buffer::DepthRule;
+use crate::hits::{HitChunk, QuadHits};
+use crate::memory::depth_buffer::DepthRule;
 
 /// The pipeline with multisampling.
 #[derive(Debug)]

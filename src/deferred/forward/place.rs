@@ -1,7 +1,7 @@
 //! Order of samples in the buffers.
 
 /// Size of the buffers of samples, in the order of
-/// [`VisibleSamples`](crate::deferred::samples::VisibleSamples).
+/// [`VisibleSamples`](crate::samples::VisibleSamples).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleOrder {
     /// Width and height of the picture in pixels.

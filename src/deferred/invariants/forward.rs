@@ -5,20 +5,20 @@ use std::fmt::Write;
 
 use super::scenes::{blurs, camera, frame, layered_soup, mesh, moving};
 use super::{pass, shaded};
-use crate::deferred::backend::resolve::Background;
-use crate::deferred::backend::shade::{QuadColours, QuadShader};
-use crate::deferred::camera::lens::Lens;
-use crate::deferred::camera::motion::SceneMotion;
-use crate::deferred::camera::shutter::ShutterView;
-use crate::deferred::forward::memo::Memo;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::geometry::Layer;
-use crate::deferred::hits::{HitChunk, HitStream};
-use crate::deferred::settings::DeferredSettings;
-use crate::deferred::shading::spid::Spid;
-use crate::image::{ColourSpace, Frame};
-use crate::mesh::frame::Faces;
-use crate::mesh::shade::Shader;
+use crate::backend::resolve::Background;
+use crate::backend::shade::{QuadColours, QuadShader};
+use crate::camera::lens::Lens;
+use crate::camera::motion::SceneMotion;
+use crate::camera::shutter::ShutterView;
+use crate::forward::memo::Memo;
+use crate::frame::StochasticFrame;
+use crate::geometry::Layer;
+use crate::hits::{HitChunk, HitStream};
+use crate::settings::DeferredSettings;
+use crate::shading::spid::Spid;
+use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_mesh::frame::Faces;
+use quadrille_mesh::shade::Shader;
 
 /// Samples with premultiplied colours, as decoupled sampling draws them.
 struct Forward<'a> {

@@ -4,16 +4,16 @@
 use std::fmt::Write;
 
 use super::scenes::{Random, camera, frame, mesh, moving, soup};
-use crate::deferred::camera::lens::Lens;
-use crate::deferred::camera::shutter::ShutterView;
-use crate::deferred::settings::DeferredSettings;
-use crate::math::SimdLevel;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
-use crate::mesh::grid::GridSource;
-use crate::mesh::triangles::Triangles;
-use crate::raster::sample_depth::NO_OWNER;
-use crate::raster::samples::SamplePattern;
+use crate::camera::lens::Lens;
+use crate::camera::shutter::ShutterView;
+use crate::settings::DeferredSettings;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::sample_depth::NO_OWNER;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::triangles::Triangles;
 
 #[test]
 fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
@@ -80,7 +80,7 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
                 pattern: SamplePattern::standard(4).unwrap().shared(),
                 faces: Faces::Both,
                 cull: Cull::Quads,
-                memory_bytes: crate::mesh::frame::MEMORY_BYTES,
+                memory_bytes: quadrille_mesh::frame::MEMORY_BYTES,
                 level: SimdLevel::best(),
             },
         )

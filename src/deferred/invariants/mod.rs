@@ -27,14 +27,14 @@ use super::settings::DeferredSettings;
 use super::shading::grid::ShadingGrid;
 use super::shading::grid_view::GridRule;
 use super::shading::spid::Spid;
-use crate::math::SimdLevel;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
-use crate::mesh::grid::GridSource;
-use crate::mesh::shade::{Albedo, ShadeSettings, Shader, Textures};
-use crate::mesh::triangles::Triangles;
-use crate::raster::sample_depth::NO_OWNER;
-use crate::raster::samples::SamplePattern;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::sample_depth::NO_OWNER;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::shade::{Albedo, ShadeSettings, Shader, Textures};
+use quadrille_mesh::triangles::Triangles;
 use scenes::{Random, blurs, camera, frame, mesh, soup};
 
 /// All triangles of a frame as set up, with their numbers.
@@ -444,7 +444,7 @@ fn without_blur_quads_are_those_of_multisampling() {
             pattern: SamplePattern::standard(16).unwrap().shared(),
             faces: Faces::Material,
             cull: Cull::Quads,
-            memory_bytes: crate::mesh::frame::MEMORY_BYTES,
+            memory_bytes: quadrille_mesh::frame::MEMORY_BYTES,
             level: SimdLevel::best(),
         },
     )

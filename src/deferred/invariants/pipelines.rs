@@ -3,20 +3,20 @@
 
 use super::passes;
 use super::scenes::{blurs, frame, soup};
-use crate::deferred::backend::shade::{QuadColours, QuadShader};
-use crate::deferred::forward::colour::SampleColour;
-use crate::deferred::forward::{PipelineOutcome, QuadShading};
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::memory::bits::{BLOCK_WORDS, Block};
-use crate::deferred::memory::codec::{BlockFormat, PackedBlock, PackedSize};
-use crate::deferred::memory::depth_buffer::DepthFormat;
-use crate::deferred::memory::spec::MemorySpec;
-use crate::deferred::settings::DeferredSettings;
-use crate::deferred::simulate::{PipelineRun, SimulationSettings, simulate};
-use crate::mesh::frame::Faces;
-use crate::mesh::grid::GridSource;
-use crate::mesh::shade::{ShadeSettings, Shader, Textures};
-use crate::mesh::triangles::Triangles;
+use crate::backend::shade::{QuadColours, QuadShader};
+use crate::forward::colour::SampleColour;
+use crate::forward::{PipelineOutcome, QuadShading};
+use crate::frame::StochasticFrame;
+use crate::memory::bits::{BLOCK_WORDS, Block};
+use crate::memory::codec::{BlockFormat, PackedBlock, PackedSize};
+use crate::memory::depth_buffer::DepthFormat;
+use crate::memory::spec::MemorySpec;
+use crate::settings::DeferredSettings;
+use crate::simulate::{PipelineRun, SimulationSettings, simulate};
+use quadrille_mesh::frame::Faces;
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
+use quadrille_mesh::triangles::Triangles;
 
 /// Shading of a frame.
 struct FrameQuads<'a> {

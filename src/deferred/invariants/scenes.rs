@@ -5,14 +5,14 @@ use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::deferred::camera::lens::Lens;
-use crate::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
-use crate::deferred::camera::shutter::ShutterView;
-use crate::deferred::frame::StochasticFrame;
-use crate::deferred::settings::DeferredSettings;
-use crate::mesh::files::{Material, Mesh, Texture};
-use crate::mesh::triangles::{Adjacency, Triangles};
-use crate::scene::{Camera, Intrinsics};
+use crate::camera::lens::Lens;
+use crate::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
+use crate::camera::shutter::ShutterView;
+use crate::frame::StochasticFrame;
+use crate::settings::DeferredSettings;
+use quadrille_mesh::files::{Material, Mesh, Texture};
+use quadrille_mesh::triangles::{Adjacency, Triangles};
+use quadrille_scene::{Camera, Intrinsics};
 
 /// A generator of numbers for scenes.
 pub(super) struct Random(pub(super) u64);
@@ -29,7 +29,7 @@ impl Random {
 
 fn parsed(text: &str) -> Mesh {
     let no_files = &mut |name: &str| unreachable!("{name}");
-    let loaded = crate::mesh::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
+    let loaded = quadrille_mesh::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
     loaded.unwrap().mesh
 }
 

@@ -6,7 +6,7 @@
 
 use super::bits::BLOCK_BYTES;
 use super::traffic::BufferTraffic;
-use crate::pipeline::memory::lru::LruLines;
+use quadrille_machine::memory::lru::LruLines;
 
 /// Capacity of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

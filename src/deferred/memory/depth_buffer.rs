@@ -7,11 +7,11 @@ use super::codec::{BlockFormat, PackedSize};
 use super::headers::DepthHeaders;
 use super::spec::MemorySpec;
 use super::traffic::BufferTraffic;
-use crate::deferred::hits::Hit;
+use crate::hits::Hit;
 
 /// Format in which depths are stored. Tests always use the depths of the hits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum DepthFormat {
     /// 24 bits of 1 less the depth
     #[default]
@@ -70,12 +70,12 @@ impl DepthBuffer {
     /// Creates a clear buffer for `samples` samples behind caches of the specified sizes.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks.
+    /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks.
     pub fn new(
         spec: &MemorySpec,
         format: DepthFormat,
         samples: usize,
-    ) -> crate::error::Result<Self> {
+    ) -> quadrille_base::error::Result<Self> {
         let blocks = super::blocks_of(samples)?;
         let headers = Capacity::Bytes(spec.header_cache_bytes);
         Ok(Self {

@@ -22,7 +22,7 @@ pub mod spec;
 pub mod traffic;
 pub mod word_buffer;
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Number of blocks that hold `words` words.
 fn blocks_of(words: usize) -> Result<u32> {

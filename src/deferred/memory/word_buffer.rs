@@ -5,7 +5,7 @@ use super::cache::{Access, BlockCache, Capacity};
 use super::codec::{BlockFormat, Codec, PackedSize};
 use super::spec::MemorySpec;
 use super::traffic::{BufferTraffic, CodecCounts};
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// A buffer of 32-bit words, one or more per sample.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl WordBuffer {
     /// `clear_value`, whose length divides 64.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) for more than 2^32 blocks.
+    /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks.
     pub fn new(
         spec: &MemorySpec,
         format: BlockFormat,

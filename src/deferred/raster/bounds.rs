@@ -10,7 +10,7 @@
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::triangle::MovingTriangle;
-use crate::deferred::camera::lens::LensShear;
+use crate::camera::lens::LensShear;
 
 /// Widening of ranges, for rounding, as a share of the whole range.
 const MARGIN: f32 = 1.0 / 262_144.0;
@@ -370,7 +370,7 @@ mod tests {
     use fearless_simd::dispatch;
 
     use super::*;
-    use crate::math::SimdLevel;
+    use quadrille_base::math::SimdLevel;
 
     const SHARP: LensShear = LensShear {
         a: [0.0; 2],

@@ -11,7 +11,7 @@ use super::edges::EdgeBounds;
 use super::lanes::{TestView, pixels};
 use super::sides::GridSides;
 use super::triangle::{FaceSet, MovingTriangle};
-use crate::math::lanes::mask_bits;
+use quadrille_base::math::lanes::mask_bits;
 
 /// Rectangles that are tested at once.
 pub const LANES: usize = 16;

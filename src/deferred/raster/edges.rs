@@ -15,8 +15,8 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::bounds::{RangeLanes, Rect, RectLanes};
 use super::triangle::{FaceSet, MovingTriangle};
-use crate::deferred::camera::lens::LensShear;
-use crate::math::narrow;
+use crate::camera::lens::LensShear;
+use quadrille_base::math::narrow;
 
 /// Coefficients of an edge: a, b, c, k, m, p, q.
 const TERMS: usize = 7;
@@ -208,7 +208,7 @@ mod tests {
     use super::super::bounds::CornerBounds;
     use super::super::sample_test::{Sample, sample_test};
     use super::*;
-    use crate::math::SimdLevel;
+    use quadrille_base::math::SimdLevel;
 
     const AREA: Rect = Rect {
         least: [-32.0, -32.0],

@@ -4,9 +4,9 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::sample_test::{Sample, sample_test};
 use super::triangle::MovingTriangle;
-use crate::deferred::camera::lens::LensShear;
-use crate::deferred::sample::pattern::{LANES, PixelSample, SampleGroup};
-use crate::math::lanes::mask_bits;
+use crate::camera::lens::LensShear;
+use crate::sample::pattern::{LANES, PixelSample, SampleGroup};
+use quadrille_base::math::lanes::mask_bits;
 
 /// What all sample tests of a frame share.
 #[derive(Debug, Clone, Copy)]

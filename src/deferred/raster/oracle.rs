@@ -2,7 +2,7 @@
 
 use super::sample_test::Sample;
 use super::triangle::MovingTriangle;
-use crate::deferred::camera::lens::LensShear;
+use crate::camera::lens::LensShear;
 
 /// What a sample sees of a triangle.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@
 //! sample near it, and never both miss it.
 
 use super::triangle::MovingTriangle;
-use crate::deferred::camera::lens::LensShear;
+use crate::camera::lens::LensShear;
 
 /// A sample: position from the picture's centre in pixels, position on the unit disc of the lens, time.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,7 +7,7 @@
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::bounds::{CornerBounds, Hull, RangeLanes, RectLanes, all, below_zero, both};
-use crate::math::lanes::mask_bits;
+use quadrille_base::math::lanes::mask_bits;
 
 /// The sides of a grid of rectangles with four columns and rows, from the picture's centre: left and right
 /// borders of the columns, then top and bottom borders of the rows.
@@ -118,9 +118,9 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     use super::*;
-    use crate::deferred::camera::lens::LensShear;
-    use crate::deferred::raster::triangle::MovingTriangle;
-    use crate::math::SimdLevel;
+    use crate::camera::lens::LensShear;
+    use crate::raster::triangle::MovingTriangle;
+    use quadrille_base::math::SimdLevel;
 
     /// The cells of a grid from -8 to 8 that a triangle may cover, and their ranges as bits: all sides of
     /// all cells, and the sides of the grid.

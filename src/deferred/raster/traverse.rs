@@ -10,8 +10,8 @@ use super::cost::RasterCounters;
 use super::cull::{Cells, Culler, LANES, SampleRange};
 use super::lanes::{BlockLanes, GroupHits, TestView, pixels, test_group};
 use super::triangle::MovingTriangle;
-use crate::deferred::sample::pattern::{GROUPS, SampleGroup, StochasticPattern};
-use crate::math::lanes::mask_bits;
+use crate::sample::pattern::{GROUPS, SampleGroup, StochasticPattern};
+use quadrille_base::math::lanes::mask_bits;
 
 /// Pixels along the side of a tile.
 pub const TILE_PX: u32 = 8;

@@ -1,9 +1,9 @@
 //! Triangle set-up: vertices that move linearly in homogeneous picture coordinates, culls, and the box of
 //! pixels that a triangle may cover.
 
-use crate::deferred::camera::lens::LensShear;
-use crate::deferred::camera::shutter::CentredPoint;
-use crate::math::narrow;
+use crate::camera::lens::LensShear;
+use crate::camera::shutter::CentredPoint;
+use quadrille_base::math::narrow;
 
 /// Pixels by which a box is larger than the exact hull, for rounding.
 const BOX_MARGIN_PX: f64 = 1.0 / 64.0;

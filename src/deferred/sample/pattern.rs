@@ -4,8 +4,8 @@ use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
 use super::sobol;
-use crate::error::Result;
-use crate::raster::samples::SamplePattern;
+use quadrille_base::error::Result;
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Pixels along the side of the block of pixels after which the pattern repeats.
 pub const SIDE_PX: usize = 64;
@@ -20,7 +20,7 @@ const UNITS_PER_PIXEL: f32 = 256.0;
 
 /// Positions of samples in the pixel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum PixelPattern {
     /// The first two dimensions of the Sobol points, other ones in each pixel.
     #[default]
@@ -79,7 +79,7 @@ impl StochasticPattern {
     /// The pattern of `count` samples per pixel with a seed.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for another number of samples than 1, 2, 4, 8 or 16.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for another number of samples than 1, 2, 4, 8 or 16.
     pub fn new(count: u32, pattern: PixelPattern, seed: u64) -> Result<Self> {
         let standard = SamplePattern::standard(count)?;
         let points = sobol::points();

@@ -5,8 +5,8 @@
 //! axis, and motion along a segment of length `m` that of a box of side `m`. The cells have the variance
 //! of pixel and blur together, scaled by a quality; a pixel is a box of side 1.
 
-use crate::deferred::camera::lens::LensShear;
-use crate::deferred::raster::triangle::MovingTriangle;
+use crate::camera::lens::LensShear;
+use crate::raster::triangle::MovingTriangle;
 
 /// Greatest spacing of shading points, in pixels.
 const MOST_PX: f64 = 16.0;

@@ -13,10 +13,10 @@ use super::adaptive::{Spacing, spacing};
 use super::grid_view::{GridRule, GridView, SUBPIXELS};
 use super::region::Region;
 use super::spid::{MAX_GRID_SIDE, Spid};
-use crate::deferred::raster::triangle::MovingTriangle;
-use crate::math::narrow;
-use crate::mesh::camera::HomogeneousPoint;
-use crate::mesh::shade::TrianglePlanes;
+use crate::raster::triangle::MovingTriangle;
+use quadrille_base::math::narrow;
+use quadrille_mesh::camera::HomogeneousPoint;
+use quadrille_mesh::shade::TrianglePlanes;
 
 /// Cells along the sides of grids in barycentric coordinates.
 const BARYCENTRIC_CELLS: f32 = 2048.0;
@@ -236,8 +236,8 @@ mod tests {
     use fearless_simd::dispatch;
 
     use super::*;
-    use crate::deferred::camera::lens::LensShear;
-    use crate::math::SimdLevel;
+    use crate::camera::lens::LensShear;
+    use quadrille_base::math::SimdLevel;
 
     const VIEW: GridView = GridView {
         rule: GridRule::Pixel,

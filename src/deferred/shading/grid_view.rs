@@ -1,6 +1,6 @@
 //! What the shading grids of all triangles of a frame share.
 
-use crate::deferred::camera::lens::LensShear;
+use crate::camera::lens::LensShear;
 
 /// Subpixel positions per pixel to which places are rounded. Samples on the border of two pixels, which
 /// standard patterns have, must not fall to either side by chance.

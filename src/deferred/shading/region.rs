@@ -1,8 +1,8 @@
 //! The region of the picture that the shading grid of a triangle covers.
 
 use super::grid_view::{GridView, SUBPIXELS};
-use crate::mesh::camera::HomogeneousPoint;
-use crate::mesh::clip::clip;
+use quadrille_mesh::camera::HomogeneousPoint;
+use quadrille_mesh::clip::clip;
 
 /// Least height of a region in pixels: below it, rounding moves the shading points off the triangle.
 const LEAST_HEIGHT_PX: f64 = 1.0 / 1024.0;
@@ -122,8 +122,8 @@ fn height_px(polygon: &[[f64; 2]]) -> f64 {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::deferred::camera::lens::LensShear;
-    use crate::deferred::shading::grid_view::GridRule;
+    use crate::camera::lens::LensShear;
+    use crate::shading::grid_view::GridRule;
 
     const VIEW: GridView = GridView {
         rule: GridRule::Pixel,

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use super::flush_policy::{BinStatus, FlushPolicy};
-use crate::math::index;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::BEAT_QUADS;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateClock;
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, StallReason};
-use crate::pipeline::unit::Visitor;
+use quadrille_base::math::index;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::BEAT_QUADS;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateClock;
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Activity, Cycle, StallReason};
+use quadrille_machine::unit::Visitor;
 
 /// No bin.
 const NONE: u32 = u32::MAX;

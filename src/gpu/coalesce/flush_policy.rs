@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::timing::Cycle;
+use quadrille_machine::timing::Cycle;
 
 /// State of an occupied bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Pixels that bins of tile coalescing hold: the comparison in front of a bin that takes each pixel at most
 //! once.
 
-use crate::math::index;
-use crate::pipeline::packets::Quad;
+use quadrille_base::math::index;
+use quadrille_machine::packets::Quad;
 
 /// Fragments of a quad.
 const FRAGMENTS: usize = 4;

@@ -11,17 +11,17 @@ use std::hint::select_unpredictable;
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
-use crate::math::index;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, Queue, StallReason};
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH};
+use quadrille_base::math::index;
+use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH};
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::{BEAT_QUADS, Beat, Quad};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Activity, Cycle, Queue, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
 
 spec! {
     /// Quad reordering.
@@ -43,7 +43,7 @@ impl QruSpec {
     /// Bytes of storage: a pointer and a position per quad of every flush buffer, a bit per quad, and a
     /// register of a valid bit and a quad ID per position in the tile (VR-Pipe, Table III, which counts
     /// one buffer).
-    pub(crate) fn storage_bytes(&self) -> u64 {
+    pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
         let id_bits = u64::from(self.window.next_power_of_two().ilog2());

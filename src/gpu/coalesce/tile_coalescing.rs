@@ -9,18 +9,18 @@
 //! quad has left. For shaders that blend in critical sections, the unit also flushes a bin before a quad
 //! that covers a pixel which the bin holds, so that no two fragments of a flush share a pixel.
 
-use crate::math::index;
-use crate::pipeline::issue_port::{IssuePort, beat_width};
-use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateClock;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Cycle, StallReason};
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::strip::tile_quads;
-use crate::raster::tiles::RASTER_TILE_QUADS;
 use arrayvec::ArrayVec;
+use quadrille_base::math::index;
+use quadrille_base::raster::strip::tile_quads;
+use quadrille_base::raster::tiles::RASTER_TILE_QUADS;
+use quadrille_machine::issue_port::{IssuePort, beat_width};
+use quadrille_machine::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateClock;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::timing::{Cycle, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
 
 use super::bins::{Bins, Coalescer, Flushes, Reason};
 use super::flush_policy::{Evict, FlushPolicy, Timeout};

@@ -7,16 +7,16 @@
 //! follow from the box and the tile mapping alone (assumption). A pipeline without the additions does
 //! without the unit.
 
-use crate::gpu::tile_owner::TileOwner;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::Primitive;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Cycle, StallReason};
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::geometry::PixelRect;
-use crate::raster::tiles::{TILE_PX, TileLayout};
+use crate::tile_owner::TileOwner;
+use quadrille_base::raster::geometry::PixelRect;
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::Primitive;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::timing::{Cycle, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
 
 use super::bins::{Bins, Coalescer, Reason};
 use super::flush_policy::Evict;
@@ -48,13 +48,13 @@ spec! {
 impl TgcSpec {
     /// Bytes of the queue of primitives whose vertices are being read again: three of the four vertices
     /// of `position_bytes` each.
-    pub(crate) fn fetch_bytes(&self, position_bytes: u64) -> u64 {
+    pub fn fetch_bytes(&self, position_bytes: u64) -> u64 {
         self.fetch_queue * position_bytes * 3 / 4
     }
 
     /// Bytes of storage: pointers to three vertices per entry, and a grid number per bin (VR-Pipe,
     /// Table III).
-    pub(crate) fn storage_bytes(&self) -> u64 {
+    pub fn storage_bytes(&self) -> u64 {
         const POINTER_BYTES: u64 = 4;
         const VERTICES: u64 = 3;
         const GRID_ID_BYTES: u64 = 2;

@@ -1,12 +1,12 @@
 //! Where the arrays of the raster kernel lie in memory, and reads and writes of spans of them.
 
 use super::block::BLOCK_THREADS;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::timing::Cycle;
-use crate::preprocess::ProjectedSplat;
-use crate::raster::tiles::TILE_PX;
+use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::timing::Cycle;
+use quadrille_render::preprocess::ProjectedSplat;
 
 /// Bytes of an entry of a list, of a pixel in a plane, and of a splat's centre, conic with opacity, and
 /// colour.

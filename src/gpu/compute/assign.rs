@@ -7,12 +7,12 @@
 
 use rayon::prelude::*;
 
-use crate::gpu::draw::Draw;
-use crate::gpu::geometry::splat_box::semi_axes_px;
-use crate::math::index;
-use crate::preprocess::ProjectedSplat;
-use crate::raster::geometry::{SUBPIXEL_BITS, Vertex};
-use crate::raster::tiles::{TILE_PX, TileLayout};
+use crate::draw::Draw;
+use crate::geometry::splat_box::semi_axes_px;
+use quadrille_base::math::index;
+use quadrille_base::raster::geometry::{SUBPIXEL_BITS, Vertex};
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
+use quadrille_render::preprocess::ProjectedSplat;
 
 /// Splats whose tiles are found together on one thread.
 const CHUNK: usize = 4096;
@@ -35,13 +35,13 @@ pub enum TileTest {
 
 /// Columns of tiles in a row of tiles that a splat is listed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::gpu) struct Span {
+pub(crate) struct Span {
     /// Position of the splat in drawing order.
-    pub(in crate::gpu) splat: u32,
+    pub(crate) splat: u32,
     /// Row of tiles.
-    pub(in crate::gpu) row: u16,
+    pub(crate) row: u16,
     /// First column, and the one behind the last.
-    pub(in crate::gpu) columns: [u16; 2],
+    pub(crate) columns: [u16; 2],
 }
 
 /// The lists of all tiles.
@@ -110,7 +110,7 @@ impl TileLists {
 }
 
 /// The spans of all splats in drawing order, chunk by chunk, over tiles of `side` pixels.
-pub(in crate::gpu) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
+pub(crate) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
     let chunks = draw.splats.par_chunks(CHUNK).enumerate();
     chunks
         .map(|(chunk, splats)| {

@@ -10,12 +10,12 @@
 
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 
-use crate::gpu::warp::fragment::FragmentShader;
-use crate::math::unfused::exp2_lanes;
-use crate::math::{SimdLevel, narrow};
-use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
-use crate::raster::tiles::TILE_PX;
-use crate::shading::StopRule;
+use crate::warp::fragment::FragmentShader;
+use quadrille_base::math::unfused::exp2_lanes;
+use quadrille_base::math::{SimdLevel, narrow};
+use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_base::shading::StopRule;
+use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Threads of a block, and entries of a round.
 pub const BLOCK_THREADS: usize = 256;

@@ -22,11 +22,11 @@ use super::addresses::Addresses;
 use super::assign::TileLists;
 use super::block::{BLOCK_THREADS, BLOCK_WARPS, Block, BlockDraw, RoundWork};
 use super::program::ComputeSpec;
-use crate::gpu::warp::cores::CoresSpec;
-use crate::math::index;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::timing::Cycle;
-use crate::raster::tiles::{TILE_PX, TileLayout};
+use crate::warp::cores::CoresSpec;
+use quadrille_base::math::index;
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
+use quadrille_machine::memory::Memory;
+use quadrille_machine::timing::Cycle;
 
 /// Lanes of a warp, and entries whose addresses a warp loads.
 const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;

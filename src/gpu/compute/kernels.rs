@@ -2,7 +2,7 @@
 
 use super::radix::RadixSort;
 use super::stream::{KernelCost, KernelsSpec, Rates, Stream};
-use crate::gpu::config::Config;
+use crate::config::Config;
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
@@ -150,7 +150,7 @@ fn rates(config: &Config) -> Rates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::compute::stream::Limit;
+    use crate::compute::stream::Limit;
 
     /// 1000 pairs at 152 bytes: 152,000 bytes at 0.7 of 167.3 bytes per cycle are 1298 cycles; seven gaps of
     /// 918 cycles take longer. A million pairs: memory.

@@ -19,7 +19,7 @@ pub mod block;
 pub mod cores;
 pub mod kernels;
 pub mod outcome;
-pub(in crate::gpu) mod picture;
+pub(crate) mod picture;
 pub mod program;
 pub mod radix;
 pub mod renderer;

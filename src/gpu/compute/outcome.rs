@@ -9,12 +9,12 @@ use super::block::LaneCounts;
 use super::cores::CyclesByReason;
 use super::kernels::Workload;
 use super::stream::KernelCost;
-use crate::error::{Error, Result};
-use crate::image::Frame;
-use crate::pipeline::collect::UnitCycles;
-use crate::pipeline::memory::l2::L2Counters;
-use crate::pipeline::timing::{Cycle, StallReason};
-use crate::shading::StopRule;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::shading::StopRule;
+use quadrille_machine::collect::UnitCycles;
+use quadrille_machine::memory::l2::L2Counters;
+use quadrille_machine::timing::{Cycle, StallReason};
 
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::assign::TileLists;
 use super::block::{Block, BlockDraw};
-use crate::gpu::draw::Draw;
-use crate::image::Frame;
-use crate::raster::tiles::{TILE_PX, TileLayout};
+use crate::draw::Draw;
+use quadrille_base::image::Frame;
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 
 /// Draws all tiles.
-pub(in crate::gpu) fn blocks(draw: &Draw, block: &BlockDraw<'_>, lists: &TileLists) -> Vec<Block> {
+pub(crate) fn blocks(draw: &Draw, block: &BlockDraw<'_>, lists: &TileLists) -> Vec<Block> {
     let layout = TileLayout::new(draw.width, draw.height);
     let tiles = (0..lists.tiles()).into_par_iter();
     let level = block.shader.level();
@@ -29,7 +29,7 @@ pub(super) fn origin(layout: TileLayout, tile: usize) -> [u32; 2] {
 }
 
 /// The picture of all blocks.
-pub(in crate::gpu) fn frame(draw: &Draw, blocks: &[Block]) -> Frame {
+pub(crate) fn frame(draw: &Draw, blocks: &[Block]) -> Frame {
     let layout = TileLayout::new(draw.width, draw.height);
     let mut frame = Frame::new(draw.width, draw.height);
     let width = draw.width as usize;

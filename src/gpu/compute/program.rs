@@ -6,9 +6,9 @@
 //! disassembled; the kernel without the termination test and the one that tests alpha after the blend are
 //! the same source with these statements removed or moved.
 
-use crate::gpu::warp::cores::CoresSpec;
-use crate::pipeline::spec::spec;
-use crate::shading::StopRule;
+use crate::warp::cores::CoresSpec;
+use quadrille_base::shading::StopRule;
+use quadrille_machine::spec::spec;
 
 use super::block::{BLOCK_THREADS, BLOCK_WARPS, WarpWork};
 
@@ -57,9 +57,9 @@ spec! {
 /// Granularity at which registers are given to a thread of a warp (CUDA occupancy calculator: 256 per warp).
 const REGISTER_UNIT: u64 = 8;
 /// Loads of an entry from shared memory.
-pub(in crate::gpu) const ENTRY_LOADS: u64 = 2;
+pub(crate) const ENTRY_LOADS: u64 = 2;
 /// Loads that a blend adds: the identifier from shared memory, the colour through the first-level cache.
-pub(in crate::gpu) const BLEND_LOADS: u64 = 4;
+pub(crate) const BLEND_LOADS: u64 = 4;
 
 /// Cost of the work of a warp in a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

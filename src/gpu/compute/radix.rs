@@ -30,7 +30,7 @@ impl RadixSort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::compute::assign::key_bits;
+    use crate::compute::assign::key_bits;
 
     /// 980x545 pixels are 62x35 tiles, 12 bits: 44 bits, six passes, 8 + 24 * 6 bytes. Depths alone:
     /// 32 bits, four passes, 4 + 16 * 4 bytes.

@@ -10,14 +10,14 @@ use super::kernels::{Workload, kernels};
 use super::outcome::{ComputeMethod, ComputeResult};
 use super::picture::{self, origin};
 use super::stream::{KernelCost, Limit};
-use crate::error::Result;
-use crate::gpu::config::Config;
-use crate::gpu::draw::Draw;
-use crate::gpu::warp::fragment::FragmentShader;
-use crate::math::index;
-use crate::pipeline::memory::Memory;
-use crate::raster::tiles::{TILE_PX, TileLayout};
-use crate::shading::StopRule;
+use crate::config::Config;
+use crate::draw::Draw;
+use crate::warp::fragment::FragmentShader;
+use quadrille_base::error::Result;
+use quadrille_base::math::index;
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
+use quadrille_base::shading::StopRule;
+use quadrille_machine::memory::Memory;
 
 /// Splats of preprocess and duplicate that share a warp.
 const LANES: u32 = 32;
@@ -48,7 +48,7 @@ impl SceneCounts {
 
 impl SceneCounts {
     /// What preprocessing does for `draw`, which is of this scene.
-    pub(in crate::gpu) fn workload(&self, draw: &Draw) -> Workload {
+    pub(crate) fn workload(&self, draw: &Draw) -> Workload {
         Workload {
             splats: self.splats.max(Self::of(draw).splats),
             near: self.near,
@@ -70,7 +70,7 @@ impl ComputeRenderer {
     /// Creates a renderer.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config, method: ComputeMethod) -> Result<Self> {
         config.validate()?;
         Ok(Self {

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use crate::pipeline::spec::spec;
-use crate::pipeline::timing::Cycle;
+use quadrille_machine::spec::spec;
+use quadrille_machine::timing::Cycle;
 
 spec! {
     /// The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.

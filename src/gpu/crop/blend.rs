@@ -2,12 +2,12 @@
 
 use fearless_simd::{dispatch, f32x4, f32x16, prelude::*};
 
-use crate::gpu::zrop::framebuffer::Framebuffer;
-use crate::gpu::zrop::termination::{Feedback, Termination};
-use crate::math::SimdLevel;
-use crate::pipeline::packets::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
-use crate::raster::tiles::{TILE_LENGTH, quad_index};
-use crate::shading::{ColourFormat, QuadColour, under_lanes};
+use crate::zrop::framebuffer::Framebuffer;
+use crate::zrop::termination::{Feedback, Termination};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::tiles::{TILE_LENGTH, quad_index};
+use quadrille_base::shading::{ColourFormat, QuadColour, under_lanes};
+use quadrille_machine::packets::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]

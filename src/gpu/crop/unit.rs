@@ -8,26 +8,26 @@
 
 use std::ops::Range;
 
-use crate::gpu::draw_state::DrawState;
-use crate::gpu::zrop::framebuffer::bytes_per_quad;
-use crate::gpu::zrop::termination::{Termination, Updates};
-use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{QuadMasks, ShadedWarp, fragments};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Activity, Cycle, Queue};
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
-use crate::shading::ColourFormat;
+use crate::draw_state::DrawState;
+use crate::zrop::framebuffer::bytes_per_quad;
+use crate::zrop::termination::{Termination, Updates};
+use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
+use quadrille_base::shading::ColourFormat;
+use quadrille_machine::maps::MapKind;
+use quadrille_machine::packets::{QuadMasks, ShadedWarp, fragments};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Activity, Cycle, Queue};
+use quadrille_machine::unit::{Unit, Visitor};
 
 use super::blend::{blend_and_terminate, blend_warp};
-use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
 spec! {
     /// CROP.

@@ -14,17 +14,17 @@
 //! A place in a queue is reserved when a primitive is sent, and its release is known at the source at once
 //! (assumption).
 
-use crate::gpu::tile_owner::TileMap;
-use crate::math::index;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::Primitive;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::Sink;
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Cycle, Queue, StallReason};
-use crate::pipeline::unit::{Unit, Visitor};
+use crate::tile_owner::TileMap;
+use quadrille_base::math::index;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::Primitive;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::Sink;
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Cycle, Queue, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
 
 spec! {
     /// The crossbar from primitive assembly to the GPCs. A single GPC does without it.

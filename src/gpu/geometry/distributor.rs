@@ -3,11 +3,11 @@
 
 use super::assembly::Assembly;
 use super::crossbar::Crossbar;
-use crate::pipeline::packets::Primitive;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage, offer_through};
-use crate::pipeline::timing::{Cycle, Queue};
-use crate::pipeline::unit::{Unit, Visitor};
+use quadrille_machine::packets::Primitive;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage, offer_through};
+use quadrille_machine::timing::{Cycle, Queue};
+use quadrille_machine::unit::{Unit, Visitor};
 
 spec! {
     /// The primitive distributor. A single GPC does without it.

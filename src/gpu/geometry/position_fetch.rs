@@ -7,11 +7,11 @@
 //! follow each other share a request.
 
 use super::vertex::VertexShading;
-use crate::gpu::draw_state::DrawState;
-use crate::pipeline::packets::Primitive;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::timing::{Cycle, Queue};
-use crate::pipeline::unit::{Unit, Visitor};
+use crate::draw_state::DrawState;
+use quadrille_machine::packets::Primitive;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::timing::{Cycle, Queue};
+use quadrille_machine::unit::{Unit, Visitor};
 
 /// Primitives whose positions are being fetched.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Oriented bounding boxes of splats, which are drawn as two triangles.
 
-use crate::preprocess::ProjectedSplat;
-use crate::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
+use quadrille_base::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
+use quadrille_render::preprocess::ProjectedSplat;
 
 /// Relative error allowed in u and v. The fields of a [`ProjectedSplat`] are rounded by `2^-24`; as
 /// much again is left for their computation.

@@ -5,20 +5,20 @@
 //! results written to the [buffer](super::vertex_buffer) in the L2 (VR-Pipe, section V-A).
 //!
 //! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the
-//! same scheduler (see [`ShaderIssue`](crate::gpu::warp::issue::ShaderIssue)), so no issue slot is used
+//! same scheduler (see [`ShaderIssue`](crate::warp::issue::ShaderIssue)), so no issue slot is used
 //! twice and a vertex warp never waits for fragments (assumption).
 
 use super::vertex_buffer::EntryBytes;
-use crate::gpu::draw_state::DrawState;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::packets::Primitive;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Cycle, Queue, StallReason};
-use crate::pipeline::unit::{Unit, Visitor};
+use crate::draw_state::DrawState;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::packets::Primitive;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Cycle, Queue, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
 
 spec! {
     /// Vertex shading.
@@ -77,7 +77,7 @@ pub struct VertexShading {
     dispatched_at: Cycle,
     /// Cycle at which the last primitive left.
     left_at: Cycle,
-    /// End of the bubble, see [`Draw::bubble`](crate::gpu::draw::Draw::bubble).
+    /// End of the bubble, see [`Draw::bubble`](crate::draw::Draw::bubble).
     held_until: Cycle,
     /// Statistics so far.
     pub counters: VertexCounters,

@@ -11,9 +11,9 @@
 
 use serde::Serialize;
 
-use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::timing::Cycle;
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::timing::Cycle;
 
 /// Sizes of the entry of a splat.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,16 +7,16 @@ use super::cull::Bitmaps;
 use super::render::{self, TileWork};
 use super::sort::{SortWork, chunk_cycles};
 use super::spec::GscoreSpec;
-use crate::error::Result;
-use crate::gpu::compute::assign::{TileLists, TileTest};
-use crate::gpu::compute::block::BlockDraw;
-use crate::gpu::compute::picture;
-use crate::gpu::compute::renderer::SceneCounts;
-use crate::gpu::config::Config;
-use crate::gpu::draw::Draw;
-use crate::gpu::warp::fragment::FragmentShader;
-use crate::image::Frame;
-use crate::shading::StopRule;
+use crate::compute::assign::{TileLists, TileTest};
+use crate::compute::block::BlockDraw;
+use crate::compute::picture;
+use crate::compute::renderer::SceneCounts;
+use crate::config::Config;
+use crate::draw::Draw;
+use crate::warp::fragment::FragmentShader;
+use quadrille_base::error::Result;
+use quadrille_base::image::Frame;
+use quadrille_base::shading::StopRule;
 
 /// Least transmittance after a fragment, as in the reference renderer (GSCore stops below 1e-4 too).
 const STOP: StopRule = StopRule::Before(1e-4);
@@ -115,7 +115,7 @@ impl Gscore {
     /// Creates an accelerator.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) naming a field of the configuration that does not fit.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config) -> Result<Self> {
         config.validate()?;
         Ok(Self {

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::gpu::compute::assign::{Span, TileLists, TileTest, spans};
-use crate::gpu::draw::Draw;
-use crate::raster::tiles::{TILE_PX, TileLayout};
+use crate::compute::assign::{Span, TileLists, TileTest, spans};
+use crate::draw::Draw;
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 
 /// Side of a subtile in pixels.
 pub const SUBTILE_PX: u32 = TILE_PX / 2;

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::cull::{SUBTILE_PX, SUBTILES};
 use super::spec::GscoreSpec;
-use crate::math::index;
+use quadrille_base::math::index;
 
 /// Work of a tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Sizes and rates of the accelerator.
 
-use crate::pipeline::spec::spec;
+use quadrille_machine::spec::spec;
 
 spec! {
     /// The accelerator GSCore.

@@ -1,12 +1,12 @@
 //! Draws of rectangles.
 
-use crate::gpu::config::Config;
-use crate::gpu::draw::Draw;
-use crate::gpu::result::SimulationResult;
-use crate::gpu::variant::Variant;
-use crate::gpu::wiring::Simulator;
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::raster::tiles::TILE_PX;
+use crate::config::Config;
+use crate::draw::Draw;
+use crate::result::SimulationResult;
+use crate::variant::Variant;
+use crate::wiring::Simulator;
+use crate::zrop::framebuffer::Tests;
+use quadrille_base::raster::tiles::TILE_PX;
 
 /// A rectangle: x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];

@@ -9,10 +9,10 @@ use rand_pcg::Pcg32;
 
 use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::gpu::config::Config;
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::pipeline::memory::sector_cache::CacheCounters;
-use crate::shading::ColourFormat;
+use crate::config::Config;
+use crate::zrop::framebuffer::Tests;
+use quadrille_base::shading::ColourFormat;
+use quadrille_machine::memory::sector_cache::CacheCounters;
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 256;

@@ -2,12 +2,12 @@
 
 use super::bench::{layers, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::gpu::config::Config;
-use crate::gpu::draw::Draw;
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::raster::tiles::TILE_PX;
-use crate::shading::ColourFormat;
+use crate::config::Config;
+use crate::draw::Draw;
+use crate::zrop::framebuffer::Tests;
+use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_base::shading::ColourFormat;
+use quadrille_machine::memory::line::SECTOR_BYTES;
 
 /// Largest L2 that is filled, in bytes: the draws of larger ones would take long.
 const MOST_BYTES: u64 = 4 << 20;

@@ -2,10 +2,10 @@
 
 use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::gpu::config::Config;
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::pipeline::memory::line::LINE_BYTES;
-use crate::raster::tiles::TILE_PX;
+use crate::config::Config;
+use crate::zrop::framebuffer::Tests;
+use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_machine::memory::line::LINE_BYTES;
 
 /// Relative tolerance, for the cycles of the ports on the way.
 const TOLERANCE: f64 = 0.03;

@@ -3,12 +3,12 @@
 
 use super::bench::run as draw;
 use super::check::{Basis, Check, Expected};
-use crate::gpu::config::Config;
-use crate::gpu::draw::{Draw, FlatTriangle};
-use crate::gpu::zrop::framebuffer::Tests;
-use crate::pipeline::rate::Rate;
-use crate::raster::geometry::{SUBPIXEL_BITS, Vertex};
-use crate::raster::tiles::TILE_PX;
+use crate::config::Config;
+use crate::draw::{Draw, FlatTriangle};
+use crate::zrop::framebuffer::Tests;
+use quadrille_base::raster::geometry::{SUBPIXEL_BITS, Vertex};
+use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_machine::rate::Rate;
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 1024;

@@ -3,11 +3,11 @@
 
 use super::bench::{layers, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::gpu::config::Config;
-use crate::gpu::zrop::framebuffer::{Tests, bytes_per_quad};
-use crate::pipeline::packets::WARP_QUADS;
-use crate::pipeline::rate::Rate;
-use crate::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX};
+use crate::config::Config;
+use crate::zrop::framebuffer::{Tests, bytes_per_quad};
+use quadrille_base::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX};
+use quadrille_machine::packets::WARP_QUADS;
+use quadrille_machine::rate::Rate;
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 128;

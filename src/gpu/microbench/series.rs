@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::{crop_footprint, pixels_per_clock, quads_per_pixel, tile_bins};
-use crate::gpu::config::Config;
-use crate::shading::ColourFormat;
+use crate::config::Config;
+use quadrille_base::shading::ColourFormat;
 
 /// Sizes of rectangles in pixels: 0.5 to 8 KB of RGBA16F.
 const SIZES: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 16], [16, 32], [32, 32]];
@@ -15,22 +15,22 @@ const MOST_TILES: u32 = 48;
 
 /// The measurements on one GPC.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Series {
+pub struct Series {
     /// Bytes of a rectangle, and bytes that are drawn at random positions without a read from the L2.
-    pub(crate) footprints: Vec<[u64; 2]>,
+    pub footprints: Vec<[u64; 2]>,
     /// The same at positions side by side.
-    pub(crate) aligned_footprints: Vec<[u64; 2]>,
+    pub aligned_footprints: Vec<[u64; 2]>,
     /// Name of a colour format, and pixels blended per cycle.
-    pub(crate) pixels_per_cycle: Vec<(&'static str, f64)>,
+    pub pixels_per_cycle: Vec<(&'static str, f64)>,
     /// Quads per pixel, and time over that at a quarter.
-    pub(crate) times_by_quads: Vec<(&'static str, f64)>,
+    pub times_by_quads: Vec<(&'static str, f64)>,
     /// Screen tiles, and warps of ten rectangles on each in turn.
-    pub(crate) warps_by_tiles: Vec<[u64; 2]>,
+    pub warps_by_tiles: Vec<[u64; 2]>,
 }
 
 impl Series {
     /// Measures, in parallel on rayon's current pool.
-    pub(crate) fn measure(config: &Config) -> Self {
+    pub fn measure(config: &Config) -> Self {
         let mut config = config.clone();
         config.gpu.gpcs = 1;
         let sizes = SIZES.into_par_iter();

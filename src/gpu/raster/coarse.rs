@@ -9,18 +9,18 @@
 //! each edge at the innermost corner of the tile, so tiles may turn out to be empty in the fine raster. The
 //! coverage of a tile is computed here, for whole rows at once, and used by the fine raster.
 
-use crate::gpu::raster::screen::{SamplesOf, Screen};
-use crate::gpu::tile_owner::TileOwner;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{RasterTile, SetUp};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateClock;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::outline::{TileVisitor, raster_tiles};
+use crate::raster::screen::{SamplesOf, Screen};
+use crate::tile_owner::TileOwner;
+use quadrille_base::raster::outline::{TileVisitor, raster_tiles};
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::{RasterTile, SetUp};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateClock;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::{Unit, Visitor};
 
 spec! {
     /// Coarse raster.

@@ -3,14 +3,14 @@
 //! Input and output: raster tiles in order. Rate: tiles of one primitive per cycle. Splats have one depth each and are drawn
 //! without a depth buffer unless one is given; then the depth range of each raster tile decides.
 
-use crate::gpu::raster::screen::{SamplesOf, Screen};
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::RasterTile;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
-use crate::raster::outline::TileCover;
+use crate::raster::screen::{SamplesOf, Screen};
+use quadrille_base::raster::outline::TileCover;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::RasterTile;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
 
 spec! {
     /// Hi-Z, the hierarchical depth test: it drops raster tiles whose pixels are all hidden.

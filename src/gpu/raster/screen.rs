@@ -1,8 +1,8 @@
 //! Interface of the shared state to the raster units.
 
-use crate::pipeline::packets::RasterTile;
-use crate::raster::geometry::{PixelRect, PrimitiveShape};
-use crate::raster::outline::Outline;
+use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
+use quadrille_base::raster::outline::Outline;
+use quadrille_machine::packets::RasterTile;
 
 /// The shared state as the raster units see it.
 pub trait Screen {

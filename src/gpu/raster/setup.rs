@@ -2,13 +2,13 @@
 //!
 //! Input: primitives. Output: primitives with edge functions, in order. Rate: one per cycle.
 
-use crate::gpu::raster::screen::Screen;
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::{Primitive, SetUp};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
+use crate::raster::screen::Screen;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::{Primitive, SetUp};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
 
 spec! {
     /// Setup.

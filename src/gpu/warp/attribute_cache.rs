@@ -7,15 +7,15 @@
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
-use crate::gpu::geometry::vertex_buffer::VertexBuffer;
-use crate::math::{index, prefetch};
-use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::pipeline::packets::{Quad, WARP_QUADS};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
+use crate::geometry::vertex_buffer::VertexBuffer;
+use quadrille_base::math::{index, prefetch};
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::packets::{Quad, WARP_QUADS};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
 
 statistics! {
     /// Accesses of fragment warps to attributes; a warp accesses each of its primitives once.

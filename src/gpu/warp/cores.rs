@@ -13,17 +13,17 @@
 //! A shader that [blends](super::shader_blend) by itself passes nothing on, and its warps leave their slots
 //! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
 
-use crate::gpu::draw_state::DrawState;
-use crate::pipeline::maps::MapKind;
-use crate::pipeline::packets::{ColourQuad, ShadedWarp, Warp, fragments};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::quad_index;
-use crate::shading::under;
+use crate::draw_state::DrawState;
+use quadrille_base::raster::tiles::quad_index;
+use quadrille_base::shading::under;
+use quadrille_machine::maps::MapKind;
+use quadrille_machine::packets::{ColourQuad, ShadedWarp, Warp, fragments};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::{Unit, Visitor};
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;

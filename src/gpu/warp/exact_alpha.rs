@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::preprocess::exact::ExactSplat;
-use crate::preprocess::{ProjectedSplat, ViewTransform};
-use crate::scene::{BLOCK, Splat, Splats};
-use crate::shading::fragment_alpha;
+use quadrille_base::shading::fragment_alpha;
+use quadrille_render::preprocess::exact::ExactSplat;
+use quadrille_render::preprocess::{ProjectedSplat, ViewTransform};
+use quadrille_scene::{BLOCK, Splat, Splats};
 
 /// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]

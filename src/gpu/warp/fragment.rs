@@ -11,12 +11,12 @@
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
 use super::exact_alpha::{NearCut, NearCutRule};
-use crate::math::SimdLevel;
-use crate::math::unfused::exp2_lanes;
-use crate::pipeline::packets::{ColourQuad, Quad, WARP_QUADS};
-use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
-use crate::raster::tiles::{TILE_PX, TILE_QUADS};
-use crate::shading::{cap_rounded_down, falloff_alpha, falloff_exponent};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::math::unfused::exp2_lanes;
+use quadrille_base::raster::tiles::{TILE_PX, TILE_QUADS};
+use quadrille_base::shading::{cap_rounded_down, falloff_alpha, falloff_exponent};
+use quadrille_machine::packets::{ColourQuad, Quad, WARP_QUADS};
+use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Quads that share a vector.
 const GROUP: usize = 4;
@@ -120,7 +120,7 @@ impl<'a> FragmentShader<'a> {
     }
 
     /// What decides fragments near the cut, if f32 does not.
-    pub(in crate::gpu) fn near_cut(&self) -> Option<&'a dyn NearCut> {
+    pub(crate) fn near_cut(&self) -> Option<&'a dyn NearCut> {
         self.near_cut
     }
 

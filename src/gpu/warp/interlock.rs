@@ -7,10 +7,10 @@
 //! fragments survived, at its end. A warp that waits keeps its slot and issues nothing: the counter's new
 //! value reaches it without polling (assumption).
 
-use crate::math::index;
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
+use quadrille_base::math::index;
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
 
 spec! {
     /// Critical sections of fragment shaders.

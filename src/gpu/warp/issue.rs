@@ -1,6 +1,6 @@
 //! Issue cycles of the shader cores that vertex warps use.
 
-use crate::math::index;
+use quadrille_base::math::index;
 
 /// Issue cycles used by vertex warps, which the next fragment warps of the same scheduler do without.
 #[derive(Debug, Clone)]

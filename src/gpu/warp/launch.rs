@@ -1,11 +1,11 @@
 //! Warp launch: passes warps to the shader cores in order, one per cycle, when a warp slot is free.
 
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::Warp;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::Warp;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
 
 spec! {
     /// Warp launch.

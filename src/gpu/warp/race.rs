@@ -10,11 +10,11 @@ use std::collections::BinaryHeap;
 use arrayvec::ArrayVec;
 
 use super::raced_picture::{QuadVersion, RacedPicture};
-use crate::gpu::zrop::framebuffer::Framebuffer;
-use crate::math::SimdLevel;
-use crate::pipeline::packets::{ShadedWarp, WARP_QUADS};
-use crate::pipeline::timing::Cycle;
-use crate::raster::tiles::quad_index;
+use crate::zrop::framebuffer::Framebuffer;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::tiles::quad_index;
+use quadrille_machine::packets::{ShadedWarp, WARP_QUADS};
+use quadrille_machine::timing::Cycle;
 
 /// Kind of an event. In one cycle, loads come before stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,9 +122,9 @@ impl Flying {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::zrop::framebuffer::Tests;
-    use crate::pipeline::packets::ColourQuad;
-    use crate::shading::ColourFormat;
+    use crate::zrop::framebuffer::Tests;
+    use quadrille_base::shading::ColourFormat;
+    use quadrille_machine::packets::ColourQuad;
 
     const NEVER: Cycle = Cycle::MAX;
 

@@ -1,12 +1,12 @@
 //! What is known of a picture whose pixels are updated without order: the picture that the order of draws
 //! would have left, and the fragments that each pixel contains.
 
-use crate::gpu::crop::blend::blend_behind;
-use crate::math::SimdLevel;
-use crate::math::buffer::Buffer;
-use crate::pipeline::packets::{ColourQuad, ShadedWarp};
-use crate::raster::tiles::quad_index;
-use crate::shading::{ColourFormat, QuadColour};
+use crate::crop::blend::blend_behind;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::math::buffer::Buffer;
+use quadrille_base::raster::tiles::quad_index;
+use quadrille_base::shading::{ColourFormat, QuadColour};
+use quadrille_machine::packets::{ColourQuad, ShadedWarp};
 
 /// Value of a quad's pixels in memory, and what it is made of.
 #[derive(Debug, Clone, Copy, Default)]

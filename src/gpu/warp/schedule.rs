@@ -1,10 +1,10 @@
 //! Timing of the shader cores for any program: warp slots, schedulers, and the order in which warps
 //! leave.
 
-use crate::math::index;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::timing::{Activity, Cycle, StallReason};
+use quadrille_base::math::index;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::timing::{Activity, Cycle, StallReason};
 
 /// Cost of a warp.
 #[derive(Debug, Clone, Copy)]

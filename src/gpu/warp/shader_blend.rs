@@ -15,21 +15,21 @@ use arrayvec::ArrayVec;
 use super::interlock::{Interlock, InterlockSpec};
 use super::race::Race;
 use super::warp_slots::{TakenSlot, WarpSlots};
-use crate::gpu::crop::blend::blend_warp;
-use crate::gpu::crop::unit::ColourPlaces;
-use crate::gpu::draw_state::DrawState;
-use crate::pipeline::maps::MapKind;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::memory::calendar::Calendar;
-use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::packets::{QuadMasks, ShadedWarp, WARP_QUADS};
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::pipeline::unit::Visitor;
-use crate::raster::tiles::quad_index;
-use crate::shading::ColourFormat;
+use crate::crop::blend::blend_warp;
+use crate::crop::unit::ColourPlaces;
+use crate::draw_state::DrawState;
+use quadrille_base::raster::tiles::quad_index;
+use quadrille_base::shading::ColourFormat;
+use quadrille_machine::maps::MapKind;
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::calendar::Calendar;
+use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::packets::{QuadMasks, ShadedWarp, WARP_QUADS};
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::Visitor;
 
 spec! {
     /// Blending in the fragment shader.

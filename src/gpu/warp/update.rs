@@ -10,21 +10,21 @@
 use arrayvec::ArrayVec;
 
 use super::schedule::{Program, Schedule};
-use crate::gpu::crop::blend::at_least;
-use crate::gpu::crop::unit::ColourPlaces;
-use crate::gpu::draw_state::DrawState;
-use crate::math::index;
-use crate::pipeline::memory::line::SECTOR_BYTES;
-use crate::pipeline::memory::sector_cache::sectors_of;
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::packets::{Beat, Quad, WARP_QUADS, Warp, fragments};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::Cycle;
-use crate::raster::tiles::quad_index;
-use crate::shading::ColourFormat;
+use crate::crop::blend::at_least;
+use crate::crop::unit::ColourPlaces;
+use crate::draw_state::DrawState;
+use quadrille_base::math::index;
+use quadrille_base::raster::tiles::quad_index;
+use quadrille_base::shading::ColourFormat;
+use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::memory::sector_cache::sectors_of;
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::packets::{Beat, Quad, WARP_QUADS, Warp, fragments};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
 
 spec! {
     /// Rendering in several passes.

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::math::index;
-use crate::pipeline::timing::{Cycle, StallReason};
+use quadrille_base::math::index;
+use quadrille_machine::timing::{Cycle, StallReason};
 
 /// A slot that a warp has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Interface of the shared state to ZROP.
 
-use crate::gpu::zrop::framebuffer::Failed;
-use crate::gpu::zrop::termination::Updates;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::packets::{Beat, Quad, QuadMasks};
-use crate::pipeline::timing::Cycle;
+use crate::zrop::framebuffer::Failed;
+use crate::zrop::termination::Updates;
+use quadrille_machine::memory::Memory;
+use quadrille_machine::packets::{Beat, Quad, QuadMasks};
+use quadrille_machine::timing::Cycle;
 
 /// The shared state as ZROP sees it.
 pub trait EarlyTests {

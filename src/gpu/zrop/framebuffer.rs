@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use crate::image::Frame;
-use crate::math::buffer::Buffer;
-use crate::math::prefetch;
-use crate::pipeline::memory::line::lines_of;
-use crate::pipeline::packets::{Quad, QuadMasks};
-use crate::pipeline::timing::Cycle;
-use crate::raster::geometry::PixelRect;
-use crate::raster::tiles::{TILE_LENGTH, TILE_PX, TileLayout, quad_index};
-use crate::shading::{
+use quadrille_base::image::Frame;
+use quadrille_base::math::buffer::Buffer;
+use quadrille_base::math::prefetch;
+use quadrille_base::raster::geometry::PixelRect;
+use quadrille_base::raster::tiles::{TILE_LENGTH, TILE_PX, TileLayout, quad_index};
+use quadrille_base::shading::{
     ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
+use quadrille_machine::memory::line::lines_of;
+use quadrille_machine::packets::{Quad, QuadMasks};
+use quadrille_machine::timing::Cycle;
 
 /// Cycle of an event that does not happen.
 pub const NEVER: Cycle = Cycle::MAX;

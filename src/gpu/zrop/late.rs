@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::math::index;
-use crate::pipeline::packets::Beat;
-use crate::pipeline::timing::Cycle;
+use quadrille_base::math::index;
+use quadrille_machine::packets::Beat;
+use quadrille_machine::timing::Cycle;
 
 /// Fewest places of a [`LateQueue`]: a beat of quads makes two warps at most, which are sent before ZROP
 /// takes the first.
@@ -72,7 +72,7 @@ pub struct StencilUpdate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::packets::Quad;
+    use quadrille_machine::packets::Quad;
 
     /// Two places: the third beat enters when the first has left, and the fourth when the second has.
     #[test]

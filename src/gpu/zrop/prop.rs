@@ -3,12 +3,12 @@
 //!
 //! Input and output: beats of quads in order. Rate: quads per cycle.
 
-use crate::pipeline::issue_port::IssuePort;
-use crate::pipeline::packets::Beat;
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rigid_unit::{Process, Rigid, RigidUnit};
-use crate::pipeline::spec::spec;
-use crate::pipeline::statistics::statistics;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::Beat;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
+use quadrille_machine::spec::spec;
+use quadrille_machine::statistics::statistics;
 
 spec! {
     /// PROP, both ports.

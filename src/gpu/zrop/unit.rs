@@ -8,22 +8,22 @@
 
 use std::ops::Range;
 
-use crate::gpu::zrop::termination::Feedback;
-use crate::pipeline::issue_port::{IssuePort, beat_width};
-use crate::pipeline::packets::{BEAT_QUADS, Beat, Quad, QuadMasks, fragments};
-use crate::pipeline::rate::Rate;
-use crate::pipeline::rate_limiter::RateLimiter;
-use crate::pipeline::spec::spec;
-use crate::pipeline::stage::{Sink, Stage};
-use crate::pipeline::statistics::statistics;
-use crate::pipeline::timing::{Cycle, Queue, StallReason};
-use crate::pipeline::unit::{Unit, Visitor};
-use crate::raster::tiles::{QUADS_PER_TILE, quad_index};
+use crate::zrop::termination::Feedback;
+use quadrille_base::raster::tiles::{QUADS_PER_TILE, quad_index};
+use quadrille_machine::issue_port::{IssuePort, beat_width};
+use quadrille_machine::packets::{BEAT_QUADS, Beat, Quad, QuadMasks, fragments};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Cycle, Queue, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
 
 use super::early::EarlyTests;
-use crate::pipeline::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
-use crate::pipeline::memory::traffic::Client;
-use crate::pipeline::memory::unit_cache::{UnitCache, UnitCacheSpec};
+use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
+use quadrille_machine::memory::traffic::Client;
+use quadrille_machine::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
 spec! {
     /// ZROP.
@@ -75,7 +75,7 @@ impl ZropSpec {
     /// Bytes of the queue of beats that wait for their stencil values, which a pipeline without tests
     /// does without, and of the queue of updates: a pointer to the primitive, a position and a mask per
     /// quad, and the number of a quad and of a pixel in it per update.
-    pub(crate) fn storage_bytes(&self) -> u64 {
+    pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         const MASK_BITS: u64 = 4;
         let quad_bits = POINTER_BITS + u64::from(QUADS_PER_TILE.ilog2()) + MASK_BITS;

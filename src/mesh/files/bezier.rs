@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::build::MAX_VERTICES;
 use super::text::{self, Lines};
-use crate::error::{Error, Mismatch, Result};
-use crate::scene::bytes::Bytes;
+use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_scene::bytes::Bytes;
 
 /// Bicubic Bezier patches that share control points.
 #[derive(Debug, Clone, Default, PartialEq)]

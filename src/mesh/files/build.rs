@@ -7,8 +7,8 @@ use nalgebra::Vector3;
 
 use super::material::Material;
 use super::mesh::{Corner, Loaded, Mesh, NONE};
-use crate::error::{Error, Mismatch, Result};
-use crate::math::narrow;
+use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::math::narrow;
 
 /// Limit on the triangles of a mesh; an n-gon counts as n - 2.
 const MAX_TRIANGLES: u64 = 1 << 26;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Limit on the sum of all files that a mesh names, in bytes.
 const LIMIT_BYTES: u64 = 4 << 30;

@@ -91,7 +91,7 @@ pub struct Material {
     /// Alpha below which fragments are discarded, if the material discards any.
     pub alpha_cutoff: Option<f32>,
     /// Opacity of a material that is blended with what lies behind it, 0 to 1; the alpha of the colour
-    /// texture multiplies it. `None` for an opaque material. The frames of [`crate::mesh`] draw blended
+    /// texture multiplies it. `None` for an opaque material. The frames of [`crate`] draw blended
     /// materials opaque.
     pub opacity: Option<f32>,
     /// Effects of the pixel shader other than its colour.

@@ -84,7 +84,7 @@ impl Mesh {
 
 /// Returns the least and the greatest corner of the box around `points`, both the origin if there are
 /// none.
-pub(crate) fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
+pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
     let boxes = points.into_iter().map(|p| [*p.borrow(); 2]);
     let around = boxes.reduce(|[a, b], [p, q]| {
         let axes = [0, 1, 2];

@@ -17,18 +17,18 @@ mod texture;
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::scene::bytes::Bytes;
 use folder::Folder;
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::bytes::Bytes;
 use text::Lines;
 
-pub use crate::scene::formats::gltf::Resolve;
 pub use bezier::BezierPatches;
 pub use camera::FileCamera;
 pub use light::{LightKind, PunctualLight, SpotCone};
 pub use material::{Material, Microfacets, Sampler, ShaderEffects, Texture, TextureFilter, Wrap};
-pub(crate) use mesh::bounds;
+pub use mesh::bounds;
 pub use mesh::{Corner, Crease, Loaded, Mesh, NONE};
+pub use quadrille_scene::formats::gltf::Resolve;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MeshFormat {

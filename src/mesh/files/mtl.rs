@@ -9,9 +9,9 @@ use super::build::MeshBuilder;
 use super::material::Material;
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
-use crate::error::Mismatch;
-use crate::scene::formats::gltf::Resolve;
-use crate::scene::formats::ply::quoted;
+use quadrille_base::error::Mismatch;
+use quadrille_scene::formats::gltf::Resolve;
+use quadrille_scene::formats::ply::quoted;
 
 /// Largest Phong exponent.
 const MAX_SHININESS: f32 = 10_000.0;

@@ -15,10 +15,10 @@ use super::mesh::{Corner, Crease, Loaded, Mesh, NONE};
 use super::mtl;
 use super::sides::mark_two_sided;
 use super::text::{self, Lines, numbers, words};
-use crate::error::{Error, Mismatch, Result};
-use crate::image::srgb::decode_srgb;
-use crate::scene::formats::gltf::Resolve;
-use crate::scene::formats::ply::quoted;
+use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::image::srgb::decode_srgb;
+use quadrille_scene::formats::gltf::Resolve;
+use quadrille_scene::formats::ply::quoted;
 
 /// Least sharpness of an infinitely sharp edge, as in Pixar's tools.
 const INFINITE_SHARPNESS: f32 = 10.0;

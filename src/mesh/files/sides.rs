@@ -124,7 +124,7 @@ impl Surfaces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::files::{Corner, Material, NONE};
+    use crate::files::{Corner, Material, NONE};
 
     /// Whether each face of a mesh has a two-sided material, when each has its own.
     fn two_sided(positions: &[[f32; 3]], faces: &[&[u32]]) -> Vec<bool> {

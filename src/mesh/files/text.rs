@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use super::build::finite;
-use crate::error::Mismatch;
-use crate::scene::formats::ply::quoted;
+use quadrille_base::error::Mismatch;
+use quadrille_scene::formats::ply::quoted;
 
 /// Iterator over the lines of a text with their numbers, from 1. A line that ends in a backslash and
 /// is not a comment continues in the next one; the joined line has the number of its first part.

@@ -8,8 +8,8 @@ use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::MeshBuilder;
 use super::material::{Sampler, Texture};
-use crate::error::Error;
-use crate::scene::bytes::Bytes;
+use quadrille_base::error::Error;
+use quadrille_scene::bytes::Bytes;
 
 /// Limit on each side of a texture, in texels.
 const MAX_SIDE: u32 = 16384;
@@ -80,7 +80,7 @@ impl Texture {
     ///
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it is no such picture.
-    pub fn read(path: &Path) -> crate::error::Result<Self> {
+    pub fn read(path: &Path) -> quadrille_base::error::Result<Self> {
         let bytes = Bytes::open(path)?;
         decode(&bytes, MAX_TEXELS)
             .map_err(|found| Error::malformed(path, "picture", "a PNG, JPEG or WebP", found))

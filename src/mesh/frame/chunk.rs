@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::{Grid, GridSource, GridVertex};
-use crate::mesh::index::index32;
-use crate::mesh::project::{Piece, ProjectedGrid, touched_quads};
-use crate::mesh::shade::AlphaTests;
-use crate::raster::geometry::PixelRect;
-use crate::raster::sample_depth::DepthPlane;
-use crate::raster::sampled::SampledPolygon;
+use crate::camera::MeshCamera;
+use crate::grid::{Grid, GridSource, GridVertex};
+use crate::index::index32;
+use crate::project::{Piece, ProjectedGrid, touched_quads};
+use crate::shade::AlphaTests;
+use quadrille_base::raster::geometry::PixelRect;
+use quadrille_base::raster::sample_depth::DepthPlane;
+use quadrille_base::raster::sampled::SampledPolygon;
 
 /// A quad of a triangle, before the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

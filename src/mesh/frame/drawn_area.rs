@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::settings::FrameSettings;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::{GridSource, batch_runs};
-use crate::mesh::project::{Piece, ProjectedGrid, UNITS};
+use crate::camera::MeshCamera;
+use crate::grid::{GridSource, batch_runs};
+use crate::project::{Piece, ProjectedGrid, UNITS};
 
 /// Number and area of the triangles that are drawn: those that face the viewer, or whose backs are drawn,
 /// and touch the picture, whether they are hidden or not.

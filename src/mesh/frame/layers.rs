@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use super::visibility::VisibilityBuffer;
 use super::visible_frame::VisibleFrame;
-use crate::image::{Layer, LayerPicture};
-use crate::math::narrow;
-use crate::mesh::grid::GridVertex;
-use crate::mesh::shade::TrianglePlanes;
-use crate::raster::sample_depth::NO_OWNER;
+use crate::grid::GridVertex;
+use crate::shade::TrianglePlanes;
+use quadrille_base::image::{Layer, LayerPicture};
+use quadrille_base::math::narrow;
+use quadrille_base::raster::sample_depth::NO_OWNER;
 
 /// Identifier of a pixel that shows no triangle.
 const NO_ID: u32 = u32::MAX;

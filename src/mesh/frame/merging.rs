@@ -9,12 +9,12 @@ use rayon::prelude::*;
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
 use super::visible_frame::VisibleFrame;
-use crate::math::prefetch;
-use crate::mesh::grid::{Grid, GridSource};
-use crate::mesh::index::index32;
-use crate::mesh::merge::unit::{NO_TARGET, target};
-use crate::mesh::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
-use crate::pipeline::statistics::Counter;
+use crate::grid::{Grid, GridSource};
+use crate::index::index32;
+use crate::merge::unit::{NO_TARGET, target};
+use crate::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
+use quadrille_base::math::prefetch;
+use quadrille_machine::statistics::Counter;
 
 /// Number of identifiers of vertices in a cache line of the host, of 64 bytes.
 const IDS_PER_LINE: usize = 16;
@@ -120,9 +120,8 @@ impl VisibleFrame {
 
     /// Number of fragments shaded at each shading pixel of the picture, in row order. A quad counts
     /// as four, covered or not.
-    #[cfg(feature = "cli")]
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
-    pub(crate) fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
+    pub fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
         let picture = self.settings.shading_area();
         let (width, height) = (picture.x1 as usize, picture.y1 as usize);
         let mut counts = vec![0; width * height];

@@ -7,12 +7,10 @@ use rayon::prelude::*;
 use super::merging::{ShaderQuad, Shading};
 use super::visibility::VisibilityBuffer;
 use super::visible_frame::VisibleFrame;
-use crate::image::srgb::decode_srgb;
-use crate::image::{ColourSpace, Frame};
-use crate::mesh::shade::{
-    QuadInputs, Sampling, Shader, TrianglePlanes, TriangleRef, sampling_point,
-};
-use crate::raster::sample_depth::NO_OWNER;
+use crate::shade::{QuadInputs, Sampling, Shader, TrianglePlanes, TriangleRef, sampling_point};
+use quadrille_base::image::srgb::decode_srgb;
+use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_base::raster::sample_depth::NO_OWNER;
 
 /// Quads shaded per task.
 const QUADS_PER_TASK: usize = 1024;
@@ -211,12 +209,7 @@ impl VisibleFrame {
 }
 
 /// Returns a pixel from the sum of the colours of its covered samples and their number.
-pub(crate) fn finish(
-    sum: [f32; 3],
-    covered: f32,
-    share: f32,
-    behind: Option<[f32; 3]>,
-) -> [f32; 4] {
+pub fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
     let alpha = covered * share;
     let [r, g, b] = sum.map(|v| v * share);
     match behind {

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use super::chunk::Chunk;
 use super::picture::SampleColours;
 use super::visible_frame::VisibleFrame;
-use crate::image::Frame;
-use crate::mesh::grid::Grid;
-use crate::mesh::index::index32;
-use crate::mesh::shade::{Shader, TrianglePlanes, VertexStep};
+use crate::grid::Grid;
+use crate::index::index32;
+use crate::shade::{Shader, TrianglePlanes, VertexStep};
+use quadrille_base::image::Frame;
 
 impl VisibleFrame {
     /// Number of vertices of grids that are not hidden, all of which Reyes shades.
@@ -23,13 +23,12 @@ impl VisibleFrame {
 
     /// Number of vertices shaded by Reyes at each pixel, in row order, without those outside the
     /// picture.
-    #[cfg(feature = "cli")]
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "casts of floats saturate, and the result is compared with the picture's size"
     )]
-    pub(crate) fn vertices_per_pixel(&self) -> Vec<u32> {
+    pub fn vertices_per_pixel(&self) -> Vec<u32> {
         let [width, height] = self.settings.size;
         let mut counts = vec![0; (width * height) as usize];
         for visible in self.chunks.iter().flat_map(Chunk::visible) {

@@ -1,13 +1,13 @@
 //! The settings of a frame.
 
-use crate::math::SimdLevel;
-use crate::mesh::files::Material;
-use crate::raster::geometry::PixelRect;
-use crate::raster::samples::SamplePattern;
+use crate::files::Material;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::geometry::PixelRect;
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Which sides of triangles are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Faces {
     /// Fronts, and the backs of two-sided materials.
     Material,
@@ -19,7 +19,7 @@ pub enum Faces {
 
 impl Faces {
     /// Whether the backs of triangles of a material are drawn.
-    pub(crate) fn draws_backs(self, material: &Material) -> bool {
+    pub fn draws_backs(self, material: &Material) -> bool {
         match self {
             Self::Material => material.two_sided,
             Self::Front => false,
@@ -30,7 +30,7 @@ impl Faces {
 
 /// Granularity of depth culling before shading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Cull {
     /// Grids that are hidden as a whole.
     Grids,
@@ -82,20 +82,20 @@ impl FrameSettings {
     }
 
     /// Number of bins.
-    pub(crate) fn bins(&self) -> usize {
+    pub fn bins(&self) -> usize {
         let side = 2 * usize::from(BIN_QUADS);
         self.bins_across() * (self.shading_area().y1.cast_unsigned() as usize).div_ceil(side)
     }
 
     /// Index of the bin of a quad.
     #[inline]
-    pub(crate) fn bin_of(&self, position: [u16; 2]) -> usize {
+    pub fn bin_of(&self, position: [u16; 2]) -> usize {
         let [x, y] = position.map(|v| usize::from(v / BIN_QUADS));
         y * self.bins_across() + x
     }
 
     /// Indices of the bins that meet `area`, which lies inside the picture.
-    pub(crate) fn bins_in(&self, area: PixelRect) -> impl Iterator<Item = usize> {
+    pub fn bins_in(&self, area: PixelRect) -> impl Iterator<Item = usize> {
         let side = 2 * usize::from(BIN_QUADS);
         let across = self.bins_across();
         let range = |from: i32, to: i32| {
@@ -112,13 +112,13 @@ impl FrameSettings {
         clippy::cast_possible_truncation,
         reason = "quads of a picture fit 16 bits"
     )]
-    pub(crate) fn bin_corner(&self, bin: usize) -> [u16; 2] {
+    pub fn bin_corner(&self, bin: usize) -> [u16; 2] {
         let across = self.bins_across();
         [bin % across, bin / across].map(|v| v as u16 * BIN_QUADS)
     }
 
     /// The shading pixels of the bin with the first quad at `corner`.
-    pub(crate) fn bin_rect(&self, corner: [u16; 2]) -> PixelRect {
+    pub fn bin_rect(&self, corner: [u16; 2]) -> PixelRect {
         let [x0, y0] = corner.map(|q| i32::from(q) * 2);
         let side = i32::from(BIN_QUADS) * 2;
         PixelRect {
@@ -135,7 +135,7 @@ impl FrameSettings {
     }
 
     /// Whether the depth test comes before shading.
-    pub(crate) fn culls_quads(&self) -> bool {
+    pub fn culls_quads(&self) -> bool {
         self.cull == Cull::Quads
     }
 }

@@ -13,9 +13,9 @@ use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
-use crate::mesh::index::index32;
-use crate::raster::geometry::PixelRect;
-use crate::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
+use crate::index::index32;
+use quadrille_base::raster::geometry::PixelRect;
+use quadrille_base::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
 
 /// Shading pixels along the side of a raster tile.
 const TILE_SIDE: i32 = 8;
@@ -58,7 +58,7 @@ const EMPTY: TileBound = TileBound {
 
 /// The depth buffer of a bin.
 #[derive(Debug)]
-pub(crate) struct DepthBin {
+pub struct DepthBin {
     settings: FrameSettings,
     /// Position of the bin's first quad.
     corner: [u16; 2],
@@ -67,7 +67,8 @@ pub(crate) struct DepthBin {
 }
 
 impl DepthBin {
-    pub(crate) fn new(settings: &FrameSettings, bin: usize) -> Self {
+    /// Creates the depth buffer of the bin of index `bin`, with all samples at the far plane.
+    pub fn new(settings: &FrameSettings, bin: usize) -> Self {
         let side = usize::from(settings.bin_quads());
         Self {
             settings: *settings,
@@ -92,7 +93,7 @@ impl DepthBin {
 
     /// The samples of a quad in the bin, by its position in the picture.
     #[inline]
-    pub(crate) fn quad(&self, position: [u16; 2]) -> &QuadDepths {
+    pub fn quad(&self, position: [u16; 2]) -> &QuadDepths {
         let [column, row] = self.local(position);
         &self.quads[row * usize::from(self.settings.bin_quads()) + column]
     }
@@ -100,7 +101,7 @@ impl DepthBin {
     /// Tests the samples of a fragment of which an alpha test keeps some; returns those that pass the
     /// depth test, kept or not.
     #[inline(always)]
-    pub(crate) fn test_kept<S: Simd>(
+    pub fn test_kept<S: Simd>(
         &mut self,
         simd: S,
         position: [u16; 2],
@@ -143,7 +144,7 @@ impl DepthBin {
 
     /// Whether all samples in the bin's raster tiles that meet `area` are at least as near as
     /// `depth`. `area` lies inside the picture.
-    pub(crate) fn hides(&self, area: PixelRect, depth: f32) -> bool {
+    pub fn hides(&self, area: PixelRect, depth: f32) -> bool {
         let area = area.intersect(self.settings.bin_rect(self.corner));
         let corner = self.corner.map(|q| i32::from(q) * 2);
         let across = i32::from(self.settings.bin_quads()) * 2 / TILE_SIDE;

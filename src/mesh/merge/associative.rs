@@ -45,7 +45,7 @@ struct Entry<T> {
 
 /// A content-addressable memory with entries in order of age.
 #[derive(Debug, Clone)]
-pub(crate) struct AssociativeMemory<T> {
+pub struct AssociativeMemory<T> {
     /// By slot.
     entries: Vec<Entry<T>>,
     /// Newest entry of each bucket; their number is a power of two.
@@ -61,7 +61,7 @@ pub(crate) struct AssociativeMemory<T> {
 
 impl<T> AssociativeMemory<T> {
     /// Creates an empty memory with room for `entries`. It grows when they are exceeded.
-    pub(crate) fn new(entries: Option<u32>) -> Self {
+    pub fn new(entries: Option<u32>) -> Self {
         let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
         let mut memory = Self {
             entries: Vec::with_capacity(entries),
@@ -110,13 +110,20 @@ impl<T> AssociativeMemory<T> {
         }
     }
 
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of entries.
     #[inline]
-    pub(crate) fn len(&self) -> u32 {
+    pub fn len(&self) -> u32 {
         self.len
     }
 
+    /// Slot of the entry that was inserted first.
     #[inline]
-    pub(crate) fn oldest(&self) -> Option<u32> {
+    pub fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
@@ -127,7 +134,7 @@ impl<T> AssociativeMemory<T> {
 
     /// The entries of a key, newest first.
     #[inline]
-    pub(crate) fn of(&self, key: u64) -> impl Iterator<Item = (u32, &T)> {
+    pub fn of(&self, key: u64) -> impl Iterator<Item = (u32, &T)> {
         let mut next = self.heads[self.bucket(key)];
         std::iter::from_fn(move || {
             while next != NONE {
@@ -141,13 +148,15 @@ impl<T> AssociativeMemory<T> {
         })
     }
 
+    /// Returns the entry in a slot, which must be occupied.
     #[inline]
-    pub(crate) fn get(&self, slot: u32) -> &T {
+    pub fn get(&self, slot: u32) -> &T {
         &self.entries[slot as usize].value
     }
 
+    /// Returns the entry in a slot, which must be occupied, to change it.
     #[inline]
-    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
+    pub fn get_mut(&mut self, slot: u32) -> &mut T {
         &mut self.entries[slot as usize].value
     }
 
@@ -161,7 +170,7 @@ impl<T> AssociativeMemory<T> {
 
     /// Adds the newest entry; returns its slot.
     #[inline]
-    pub(crate) fn push(&mut self, key: u64, value: T) -> u32 {
+    pub fn push(&mut self, key: u64, value: T) -> u32 {
         let slot = self.stage(value);
         self.link_staged(key);
         slot
@@ -206,7 +215,7 @@ impl<T> AssociativeMemory<T> {
 
     /// Makes an entry the newest one, without a change of its slot.
     #[inline]
-    pub(crate) fn renew(&mut self, slot: u32) {
+    pub fn renew(&mut self, slot: u32) {
         let Links { before, after, .. } = self.entries[slot as usize].links;
         if after == NONE {
             return;
@@ -224,7 +233,7 @@ impl<T> AssociativeMemory<T> {
 
     /// Removes an entry. Its value stays readable until the next entry is added.
     #[inline]
-    pub(crate) fn remove(&mut self, slot: u32) {
+    pub fn remove(&mut self, slot: u32) {
         let links = self.entries[slot as usize].links;
         match links.newer {
             NONE => {
@@ -276,7 +285,7 @@ mod tests {
             memory.remove(slot);
         }
         assert_eq!(ages.len(), 199);
-        assert!(ages.is_sorted() && memory.len() == 0);
+        assert!(ages.is_sorted() && memory.is_empty());
         memory.push(5, 1);
         assert_eq!(of(&memory, 5), [1]);
     }

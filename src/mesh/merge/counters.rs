@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::pipeline::statistics::{Peak, statistics};
+use quadrille_machine::statistics::{Peak, statistics};
 
 statistics! {
     /// Counters of quad-fragment merging.

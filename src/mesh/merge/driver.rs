@@ -4,7 +4,7 @@ use super::counters::MergeCounters;
 use super::pmu::{PixelMerging, PmuSettings};
 use super::qfm::{QfmSettings, QuadFragmentMerging};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
-use crate::raster::samples::SamplePattern;
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Kind and sizes of the unit between the depth test and the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl MergeUnitKind {
 
     /// The same unit with another number of entries. `None` stands for an unbounded buffer, which
     /// quad-fragment merging alone can have.
-    pub(crate) fn with_entries(mut self, entries: Option<u32>) -> Self {
+    pub fn with_entries(mut self, entries: Option<u32>) -> Self {
         match (&mut self, entries) {
             (Self::Qfm(settings), entries) => settings.entries = entries,
             (Self::Pmu(settings), Some(entries)) => settings.entries = entries,
@@ -39,7 +39,7 @@ impl MergeUnitKind {
     }
 
     /// Name in configurations and tables.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Qfm(_) => "qfm",
@@ -48,7 +48,7 @@ impl MergeUnitKind {
     }
 
     /// Number of entries, or "unbounded"; `None` for a unit without a buffer.
-    pub(crate) fn buffer(self) -> Option<String> {
+    pub fn buffer(self) -> Option<String> {
         match self {
             Self::None => None,
             Self::Qfm(QfmSettings { entries: None, .. }) => Some("unbounded".to_owned()),
@@ -116,7 +116,7 @@ impl MergeDriver {
 
     /// Sends a fragment to the unit, or past it if its shader bars merging there.
     #[inline]
-    pub(crate) fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
+    pub fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
         if is_barred {
             // The entries are older and may lie below.
             self.flush();
@@ -128,12 +128,12 @@ impl MergeDriver {
     }
 
     /// Empties the unit.
-    pub(crate) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         self.unit.flush(&mut self.stream);
     }
 
     /// The counters so far, but for the quads rasterized and culled, which the caller counts.
-    pub(crate) fn counters(&self) -> MergeCounters {
+    pub fn counters(&self) -> MergeCounters {
         let mut counters = self.counters;
         counters.partial = self.stream.partial;
         self.unit.report(&mut counters);

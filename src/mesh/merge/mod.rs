@@ -1,7 +1,7 @@
 //! Units between the depth test and the shader that merge quads of adjacent triangles: the interface
 //! ([`MergeUnit`]), its implementations, and the driver that feeds them.
 
-pub(crate) mod associative;
+pub mod associative;
 pub(crate) mod counters;
 pub(crate) mod driver;
 pub mod pmu;

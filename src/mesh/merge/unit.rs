@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::hint::select_unpredictable;
 
 use super::counters::MergeCounters;
-use crate::mesh::grid::Topology;
-use crate::mesh::index::index32;
-use crate::raster::samples::SamplePattern;
+use crate::grid::Topology;
+use crate::index::index32;
+use quadrille_base::raster::samples::SamplePattern;
 
 /// A quad fragment of one triangle, after the early depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct QuadFragment {
     pub is_front: bool,
     /// The triangle in its grid.
     pub triangle: u16,
-    /// Identifiers of the triangle's vertices: [`Grid::ids`](crate::mesh::grid::Grid::ids).
+    /// Identifiers of the triangle's vertices: [`Grid::ids`](crate::grid::Grid::ids).
     pub ids: [u32; 3],
 }
 
@@ -80,7 +80,7 @@ pub struct DisjointSet {
 
 impl DisjointSet {
     /// Adds a fragment as a set of its own; returns its number.
-    pub(crate) fn push(&mut self) -> u32 {
+    pub fn push(&mut self) -> u32 {
         let number = index32(self.parents.len());
         self.parents.push([number; 4]);
         number
@@ -95,12 +95,12 @@ impl DisjointSet {
     }
 
     /// Merges a shading pixel of fragment `from` into that of `to`.
-    pub(crate) fn merge_pixel(&mut self, from: u32, to: u32, pixel: usize) {
+    pub fn merge_pixel(&mut self, from: u32, to: u32, pixel: usize) {
         self.parents[from as usize][pixel] = to;
     }
 
     /// Merges all shading pixels of fragment `from` into those of `to`.
-    pub(crate) fn merge(&mut self, from: u32, to: u32) {
+    pub fn merge(&mut self, from: u32, to: u32) {
         self.parents[from as usize] = [to; 4];
     }
 
@@ -214,7 +214,7 @@ impl DisjointSet {
     }
 
     /// Removes all fragments.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.parents.clear();
         self.resolved = 0;
     }
@@ -267,7 +267,7 @@ impl MergeStream {
 
     /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
-    pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
+    pub fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
         let is_lead = |pixel| u8::from(self.fragments.find(fragment, pixel) == leader) << pixel;
         let [a, b, c, d] = [0, 1, 2, 3].map(is_lead);
         self.pattern.samples_of(a | b | c | d)

@@ -7,10 +7,10 @@
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::texture::{MipChain, Textures};
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::{Material, Texture};
-use crate::mesh::grid::Grid;
-use crate::raster::samples::SamplePattern;
+use crate::camera::MeshCamera;
+use crate::files::{Material, Texture};
+use crate::grid::Grid;
+use quadrille_base::raster::samples::SamplePattern;
 
 /// The alpha tests of a scene's materials.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl AlphaTests {
     }
 
     /// The test of a triangle of a grid; `None` if nothing of it is discarded.
-    pub(crate) fn of_triangle<'a>(
+    pub fn of_triangle<'a>(
         &'a self,
         grid: &Grid,
         triangle: u16,
@@ -67,7 +67,7 @@ impl AlphaTests {
     }
 
     /// The test of a triangle of a grid at points given by barycentrics; `None` if nothing of it is discarded.
-    pub(crate) fn of_surface<'a>(&'a self, grid: &Grid, triangle: u16) -> Option<SurfaceAlpha<'a>> {
+    pub fn of_surface<'a>(&'a self, grid: &Grid, triangle: u16) -> Option<SurfaceAlpha<'a>> {
         let material = grid.material as usize;
         let cutoff = self.cutoffs.get(material).copied().flatten()?;
         let corners = grid.topology.triangles[usize::from(triangle)];
@@ -84,14 +84,14 @@ impl AlphaTests {
 
 /// The alpha test of a triangle at pixels of the picture.
 #[derive(Debug)]
-pub(crate) struct TriangleAlpha<'a> {
+pub struct TriangleAlpha<'a> {
     surface: SurfaceAlpha<'a>,
     planes: TrianglePlanes,
 }
 
 /// The alpha test of a triangle at points given by barycentrics.
 #[derive(Debug)]
-pub(crate) struct SurfaceAlpha<'a> {
+pub struct SurfaceAlpha<'a> {
     uvs: [[f32; 2]; 3],
     /// Alpha of the corners' colours.
     alphas: Option<[[f32; 1]; 3]>,
@@ -101,7 +101,7 @@ pub(crate) struct SurfaceAlpha<'a> {
 
 impl TriangleAlpha<'_> {
     /// All samples of the shading pixels of the quad at `position` that are kept.
-    pub(crate) fn kept(&self, position: [u16; 2], pattern: &SamplePattern) -> u64 {
+    pub fn kept(&self, position: [u16; 2], pattern: &SamplePattern) -> u64 {
         let side = f64::from(pattern.side_px());
         let at = [0, 1, 2, 3].map(|pixel: usize| {
             let [x, y] = [0, 1].map(|axis| {
@@ -123,7 +123,7 @@ impl TriangleAlpha<'_> {
 
 impl SurfaceAlpha<'_> {
     /// Whether each of the four neighbouring points of a quad is kept.
-    pub(crate) fn kept(&self, at: [Barycentrics; 4]) -> [bool; 4] {
+    pub fn kept(&self, at: [Barycentrics; 4]) -> [bool; 4] {
         let uv = at.map(|at| at.mix(self.uvs));
         let [u, v] = [0, 1].map(|axis| Stencil::PLAIN.apply(uv.map(|uv| uv[axis])));
         [0, 1, 2, 3].map(|k: usize| {

@@ -14,9 +14,9 @@
 
 use nalgebra::Vector3;
 
-use crate::math::narrow;
-use crate::mesh::camera::{HomogeneousPoint, MeshCamera};
-use crate::mesh::grid::GridVertex;
+use crate::camera::{HomogeneousPoint, MeshCamera};
+use crate::grid::GridVertex;
+use quadrille_base::math::narrow;
 
 /// Determinant over the product of the corners' lengths below which a triangle has no area: a few
 /// times the rounding error of one that has none.

@@ -9,9 +9,9 @@ use nalgebra::Vector3;
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, dot, normalized};
 use super::points::SurfacePoints;
-use crate::math::narrow;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::{LightKind, PunctualLight};
+use crate::camera::MeshCamera;
+use crate::files::{LightKind, PunctualLight};
+use quadrille_base::math::narrow;
 
 /// Light of a scene that brings none of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -16,7 +16,7 @@
 //! instead of the metalness, and has diffuse = diffuse colour (1 - max(f0)).
 
 use super::lanes::{Lanes, Vectors, dot, normalized};
-use crate::math::unfused::exp2;
+use quadrille_base::math::unfused::exp2;
 
 /// Reflectance of dielectrics along the normal, for a refractive index of 1.5.
 const DIELECTRIC: f32 = 0.04;

@@ -17,7 +17,7 @@ mod texture;
 mod vertex;
 
 pub use alpha_test::AlphaTests;
-pub(crate) use alpha_test::SurfaceAlpha;
+pub use alpha_test::SurfaceAlpha;
 pub use interpolate::{Barycentrics, TrianglePlanes};
 pub use light::Lighting;
 pub use quad::{QuadInputs, QuadPoints, Sampling, TriangleRef, sampling_point};

@@ -4,16 +4,16 @@ use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::points::SurfacePoints;
 use super::shader::Shader;
-use crate::mesh::grid::GridVertex;
-use crate::raster::geometry::SUBPIXEL_BITS;
-use crate::raster::samples::SamplePattern;
+use crate::grid::GridVertex;
+use quadrille_base::raster::geometry::SUBPIXEL_BITS;
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Subpixel units per pixel, the unit of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
 /// Point in a shading pixel at which shading inputs are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Sampling {
     /// The centre, covered or not.
     #[default]
@@ -212,8 +212,8 @@ fn stencil(points_px: [[f32; 2]; 4], side: f32) -> Stencil {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::files::Texture;
-    use crate::mesh::shade::texture::{MipChain, TextureRole};
+    use crate::files::Texture;
+    use crate::shade::texture::{MipChain, TextureRole};
 
     /// Mip levels of the shading pixels of a quad for a texture of 256 texels that lies on the
     /// picture without distortion.

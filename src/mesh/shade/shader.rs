@@ -6,10 +6,10 @@ use super::light::{IncomingLight, Lighting, Lights};
 use super::microfacet::Microfacet;
 use super::points::SurfacePoints;
 use super::texture::{MipChain, TextureRole, Textures};
-use crate::math::narrow;
-use crate::math::unfused::exp2;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::files::{Material, Microfacets, PunctualLight, Texture};
+use crate::camera::MeshCamera;
+use crate::files::{Material, Microfacets, PunctualLight, Texture};
+use quadrille_base::math::narrow;
+use quadrille_base::math::unfused::exp2;
 
 /// Side of the built-in checker texture, in texels; a check is half as wide.
 const CHECKER_TEXELS: u32 = 128;
@@ -414,7 +414,7 @@ mod tests {
     use nalgebra::{Matrix3, Vector3};
 
     use super::*;
-    use crate::scene::{Camera, Intrinsics};
+    use quadrille_scene::{Camera, Intrinsics};
 
     #[test]
     fn tilted_normal_map_turns_the_normal_along_the_texture() {

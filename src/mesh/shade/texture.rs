@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::lanes::log2;
-use crate::image::srgb::srgb_decoding_table;
-use crate::mesh::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
+use crate::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
+use quadrille_base::image::srgb::srgb_decoding_table;
 
 /// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;

@@ -3,9 +3,9 @@
 use super::derivatives::from_steps;
 use super::points::SurfacePoints;
 use super::shader::Shader;
-use crate::math::narrow;
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::GridVertex;
+use crate::camera::MeshCamera;
+use crate::grid::GridVertex;
+use quadrille_base::math::narrow;
 
 /// Step from a vertex to a neighbour on an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

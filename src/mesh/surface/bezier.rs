@@ -2,8 +2,8 @@
 
 use super::owners::{Owners, PatchKeys};
 use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint, cross, unit};
-use crate::error::{Error, Result};
-use crate::mesh::files::{Material, bounds};
+use crate::files::{Material, bounds};
+use quadrille_base::error::{Error, Result};
 
 /// Distance in parameters by which the point for a normal moves inwards where the derivatives give
 /// none, as at a collapsed side or a cusp (assumed): small relative to a patch, large relative to
@@ -101,7 +101,7 @@ impl BicubicPatch {
     }
 
     /// Returns the box around the control points, which contains the patch.
-    pub(super) fn bounds(&self) -> [[f32; 3]; 2] {
+    pub(crate) fn bounds(&self) -> [[f32; 3]; 2] {
         bounds(self.0.iter().map(|p| xyz(*p)))
     }
 }

@@ -2,8 +2,8 @@
 //! displacement" of the paper on quad-fragment merging (section 4).
 
 use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
-use crate::error::{Error, Result};
-use crate::mesh::files::Texture;
+use crate::files::Texture;
+use quadrille_base::error::{Error, Result};
 
 /// Half the distance in parameters over which the slope of a displaced surface is measured (assumed): a
 /// few tenths of a texel on the tested meshes, and far above the rounding of `f32`.
@@ -21,7 +21,7 @@ pub enum HeightChannel {
 /// Interpolation between the texels of a height map. Displacement that is not filtered to the size of the
 /// triangles aliases, and folds within a grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum HeightFilter {
     /// Uniform cubic B-spline: smooth, with continuous slopes
     #[default]

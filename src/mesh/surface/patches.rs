@@ -12,8 +12,8 @@ use std::sync::Arc;
 use nalgebra::Vector3;
 
 use super::owners::{Owner, Owners};
-use crate::mesh::files::{Material, Texture, bounds};
-use crate::mesh::index::index32;
+use crate::files::{Material, Texture, bounds};
+use crate::index::index32;
 
 /// Parameters of the corners of a patch, in order.
 pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
@@ -202,7 +202,8 @@ pub fn along_side(side: u8, t: f32) -> [f32; 2] {
     }
 }
 
-pub(crate) fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3]> {
+/// Returns the eight corners of an axis-aligned box, given its least and greatest corner.
+pub fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3]> {
     (0..8_usize).map(move |c| std::array::from_fn(|axis| bounds[c >> axis & 1][axis]))
 }
 

@@ -17,16 +17,16 @@ use std::ops::ControlFlow;
 use super::camera::MeshCamera;
 use super::grid::{Grid, GridSource};
 use super::surface::Surface;
-use crate::error::{Error, Result};
-use crate::mesh::files::{Material, Texture};
+use crate::files::{Material, Texture};
 pub use order::GridOrder;
+use quadrille_base::error::{Error, Result};
 use split::Splitter;
 pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
 
 /// Least and greatest target area of a triangle in pixels. The paper on quad-fragment merging
 /// measures 0.5 to 10 (section 4).
-pub(crate) const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
+pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
 
 /// A tessellated surface, with one patch per batch.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use rand_pcg::Pcg32;
 /// Order of the triangles inside a grid. The paper on quad-fragment merging does not state it, and the
 /// number of merges that a small buffer finds depends on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum GridOrder {
     /// Row by row.
     #[default]

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use super::edge::{Measure, ONE, PatchEdge, PatchPoint};
 use super::order::GridOrder;
 use super::topology::{Topologies, lattice};
-use crate::mesh::camera::MeshCamera;
-use crate::mesh::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
-use crate::mesh::surface::{CORNERS, Surface, SurfacePoint, along_side};
+use crate::camera::MeshCamera;
+use crate::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
+use crate::surface::{CORNERS, Surface, SurfacePoint, along_side};
 
 /// Limit on the segments of a grid's side, as in Direct3D 11's tessellator. A grid also has at most the
 /// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.

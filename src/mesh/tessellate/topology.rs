@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
 use super::order::GridOrder;
-use crate::mesh::grid::{Topology, neighbours};
-use crate::mesh::surface::along_side;
+use crate::grid::{Topology, neighbours};
+use crate::surface::along_side;
 
 /// Numbers of segments of a grid's four sides, each at most [`super::MAX_EDGE_FACTOR`].
 pub(super) type Factors = [u8; 4];
@@ -148,7 +148,7 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
+    use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
     /// Checks that every perimeter segment has one triangle, every other edge two of opposite
     /// direction, and that neighbours are symmetric.

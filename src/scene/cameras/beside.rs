@@ -8,7 +8,7 @@ const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 /// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or
 /// `transforms.json` in its folder, or the `cameras.json` of the model to which
 /// `point_cloud/iteration_N/point_cloud.ply` belongs.
-pub(crate) fn find(scene: &Path) -> Option<PathBuf> {
+pub fn find(scene: &Path) -> Option<PathBuf> {
     let folder = scene.parent()?;
     let name = scene.file_name()?.to_str()?;
     // `flowers.compressed.ply` may share the cameras of `flowers.ply`.

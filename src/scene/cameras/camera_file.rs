@@ -5,9 +5,9 @@ use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::error::{Error, Result, shown};
-use crate::scene::camera::{Camera, Intrinsics};
-use crate::scene::projection::{FisheyeLens, Projection};
+use crate::camera::{Camera, Intrinsics};
+use crate::projection::{FisheyeLens, Projection};
+use quadrille_base::error::{Error, Result, shown};
 
 /// The content of a camera file.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -9,13 +9,13 @@ use super::camera_file::{
     view_from_opengl, with_lens,
 };
 use super::json::JsonNode;
-use crate::error::Result;
-use crate::scene::camera::Intrinsics;
+use crate::camera::Intrinsics;
+use quadrille_base::error::Result;
 
 /// Key of the frames, by which the format is recognised.
 pub(super) const FRAMES_KEY: &str = "camera_path";
 
-pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
+pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
     let size = [
         root.member("render_width")?.pixels()?,
         root.member("render_height")?.pixels()?,

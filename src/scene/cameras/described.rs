@@ -6,15 +6,16 @@ use super::framing::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, DEFAULT_UP, FramingTarget, fitting_eye, orbit,
 };
 use super::picture_size::PictureSize;
-use crate::error::Result;
-use crate::scene::camera::{Camera, Intrinsics};
-use crate::scene::splats::Splats;
+use crate::camera::{Camera, Intrinsics};
+use crate::splats::Splats;
+use quadrille_base::error::Result;
 
 /// Rule for the position of the camera if the description names none.
 #[derive(Debug, Clone)]
-pub(crate) enum EyeRule {
+pub enum EyeRule {
     /// Outside the axes of the world, with the bounding sphere of the subject in view.
     ForSphere,
+    /// This position, in world units.
     At(Vector3<f64>),
     /// In this direction from the subject, as close as possible with all points in view.
     ForPoints(Vector3<f64>, Vec<[f32; 3]>),
@@ -22,19 +23,22 @@ pub(crate) enum EyeRule {
 
 /// The default view of a scene.
 #[derive(Debug, Clone)]
-pub(crate) struct Framing {
-    pub(crate) subject: FramingTarget,
-    pub(crate) eye: EyeRule,
-    pub(crate) up: [f64; 3],
+pub struct Framing {
+    /// Content of the scene that the camera frames.
+    pub subject: FramingTarget,
+    /// Position of the eye.
+    pub eye: EyeRule,
+    /// Direction that points up in the picture.
+    pub up: [f64; 3],
     /// Vertical field of view.
-    pub(crate) fov_degrees: f64,
+    pub fov_degrees: f64,
     /// Width and height in pixels.
-    pub(crate) size: [u32; 2],
+    pub size: [u32; 2],
 }
 
 impl Framing {
     /// The default view of a subject of splats.
-    pub(crate) fn of_splats(subject: FramingTarget) -> Self {
+    pub fn of_splats(subject: FramingTarget) -> Self {
         Self {
             subject,
             eye: EyeRule::ForSphere,
@@ -45,7 +49,7 @@ impl Framing {
     }
 
     /// The default view of the main content of a scene.
-    pub(crate) fn of(splats: &Splats) -> Self {
+    pub fn of(splats: &Splats) -> Self {
         Self::of_splats(FramingTarget::of(splats))
     }
 }
@@ -53,28 +57,29 @@ impl Framing {
 /// A description of one view or of a circle of views. What it leaves out follows from the framing of
 /// the scene.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct DescribedViews {
+pub struct DescribedViews {
     /// Position of the camera in world space.
-    pub(crate) eye: Option<[f64; 3]>,
+    pub eye: Option<[f64; 3]>,
     /// Point that the camera looks at.
-    pub(crate) target: Option<[f64; 3]>,
+    pub target: Option<[f64; 3]>,
     /// Direction that points up in the picture.
-    pub(crate) up: Option<[f64; 3]>,
+    pub up: Option<[f64; 3]>,
     /// Vertical field of view.
-    pub(crate) fov_degrees: Option<f64>,
+    pub fov_degrees: Option<f64>,
     /// Number of views on the circle through the eye around the target.
-    pub(crate) orbit: Option<u32>,
-    pub(crate) size: PictureSize,
+    pub orbit: Option<u32>,
+    /// Size of the picture.
+    pub size: PictureSize,
 }
 
 impl DescribedViews {
     /// The cameras: `eye` or `auto`, or `orbit_00` and so on.
-    pub(crate) fn cameras(&self, framing: &Framing) -> Result<Vec<Camera>> {
+    pub fn cameras(&self, framing: &Framing) -> Result<Vec<Camera>> {
         Ok(self.resolved(framing)?.1)
     }
 
     /// The cameras, and the same description with all that it left out, except for the picture's size.
-    pub(crate) fn resolved(&self, framing: &Framing) -> Result<(Self, Vec<Camera>)> {
+    pub fn resolved(&self, framing: &Framing) -> Result<(Self, Vec<Camera>)> {
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));
         let mut subject = framing.subject;
@@ -108,12 +113,12 @@ impl DescribedViews {
     }
 
     /// Whether the views follow from the description alone, without the main content of a scene.
-    pub(crate) fn are_fixed(&self) -> bool {
+    pub fn are_fixed(&self) -> bool {
         self.eye.is_some() && self.target.is_some()
     }
 
     /// Intrinsics with square pixels.
-    pub(crate) fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
+    pub fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.fov_degrees.unwrap_or(framing.fov_degrees);
         let [width, height] = self.size.of(framing.size)?;
         let fov = fov.to_radians();

@@ -8,8 +8,8 @@ use super::camera_options::CameraOptions;
 use super::framing::DEFAULT_SIDE_PX;
 use super::json::JsonNode;
 use super::names;
-use crate::error::{Error, Result, shown};
-use crate::scene::camera::Intrinsics;
+use crate::camera::Intrinsics;
+use quadrille_base::error::{Error, Result, shown};
 
 /// Whether `root` is an array of such poses.
 pub(super) fn is_export(root: &JsonNode) -> Result<bool> {
@@ -17,7 +17,7 @@ pub(super) fn is_export(root: &JsonNode) -> Result<bool> {
     Ok(first.is_some_and(|item| item.get("transform").is_some() && item.get("width").is_none()))
 }
 
-pub(super) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
+pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
     let Some(fov) = options.fallback_fov_degrees else {
         let expected = format!(
             "a vertical field of view in degrees, since the poses in {} have no intrinsics",

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::json::{self, JsonNode};
 use super::names::file_safe;
-use crate::error::Result;
-use crate::math::narrow;
+use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 
 /// The exposures of an `exposure.json`.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +23,8 @@ impl Exposures {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`Error::Read`](crate::Error::Read) if the file cannot be read, and
-    /// [`Error::Malformed`](crate::Error::Malformed) if it is not an object of matrices with three rows
+    /// [`Error::Read`](quadrille_base::error::Error::Read) if the file cannot be read, and
+    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) if it is not an object of matrices with three rows
     /// of four finite numbers.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         const EXPECTED: &str = "an exposure.json: an object with a 3x4 matrix per picture";

@@ -10,8 +10,8 @@ use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
 use super::camera_file::frame_name;
 use super::spline::CubicSpline;
-use crate::error::{Error, Result};
-use crate::scene::camera::{Camera, Intrinsics};
+use crate::camera::{Camera, Intrinsics};
+use quadrille_base::error::{Error, Result};
 
 /// Turns of a spiral.
 const SPIRAL_TURNS: f64 = 2.0;

@@ -9,17 +9,17 @@
 
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
-use crate::error::{Error, Result};
-use crate::scene::camera::{Camera, Intrinsics};
-use crate::scene::splats::Splats;
+use crate::camera::{Camera, Intrinsics};
+use crate::splats::Splats;
+use quadrille_base::error::{Error, Result};
 
 /// Default up direction in the world: minus y, since COLMAP's models, and the scenes trained on them,
 /// keep the downward y axis of the first camera.
 pub(crate) const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
 /// Default vertical field of view, in degrees.
-pub(crate) const DEFAULT_FOV_DEGREES: f64 = 50.0;
+pub const DEFAULT_FOV_DEGREES: f64 = 50.0;
 /// Default width and height, in pixels.
-pub(crate) const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
+pub const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
 
 /// Maximum number of splats to examine; enough for quantiles with an error of 1 %.
 const MAX_SAMPLES: usize = 1 << 16;
@@ -37,7 +37,7 @@ const OBJECT_RATIO: f64 = 3.0;
 
 /// Least radius of content that is framed, in world units; [`Camera::look_at`] takes an eye within 1e-12 of
 /// its target for the target. Smaller content is a point, seen from the distance of a unit sphere.
-pub(crate) const LEAST_RADIUS: f64 = 1e-9;
+pub const LEAST_RADIUS: f64 = 1e-9;
 
 /// The main content of a scene, as a sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -166,8 +166,8 @@ pub fn orbit(
         .collect()
 }
 
-/// Positions and weights of up to [`MAX_SAMPLES`] splats, at even steps in the scene's order.
-pub(crate) fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
+/// Positions and weights of up to `MAX_SAMPLES` splats, at even steps in the scene's order.
+pub fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
     let floor = fine_scale(splats);
     splats
         .sampled(MAX_SAMPLES)
@@ -190,10 +190,7 @@ fn fine_scale(splats: &Splats) -> f64 {
 
 /// For each share, the smallest value such that all values up to it have that share of the weight; 0 if
 /// there are no values.
-pub(crate) fn weighted_quantiles(
-    values: impl Iterator<Item = (f64, f64)>,
-    shares: &[f64],
-) -> Vec<f64> {
+pub fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) -> Vec<f64> {
     let mut values: Vec<(f64, f64)> = values.collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|v| v.1).sum();

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::camera_file::{CameraFile, NamedCamera, camera_at, view_from_centre, view_name};
 use super::json::JsonNode;
-use crate::error::Result;
-use crate::scene::camera::{Camera, Intrinsics};
+use crate::camera::{Camera, Intrinsics};
+use quadrille_base::error::Result;
 
-pub(super) fn read(root: &JsonNode) -> Result<CameraFile> {
+pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
     let nodes = root.items()?.enumerate();
     CameraFile::of(nodes.map(|(index, node)| read_camera(&node, index)))
 }
@@ -45,7 +45,7 @@ fn read_camera(node: &JsonNode, index: usize) -> Result<NamedCamera> {
     })
 }
 
-/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::load_cameras) reads. A principal
+/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::cameras::load) reads. A principal
 /// point outside the centre of the picture is written as `cx` and `cy`, which the trainer's own viewer
 /// ignores.
 pub fn write(cameras: &[Camera]) -> String {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::error::{Error, Result, shown};
+use quadrille_base::error::{Error, Result, shown};
 
 /// Maximum size of a JSON file, in bytes. The largest known camera file is a thousand times smaller,
 /// and the parsed form, about twenty times as large, fits in memory.

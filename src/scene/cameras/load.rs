@@ -7,7 +7,7 @@ use super::camera_options::CameraOptions;
 use super::json::JsonNode;
 use super::world_transform::{self, CameraTransform, WorldTransform};
 use super::{camera_path, colmap, exported_poses, inria_json, json, names, playcanvas, transforms};
-use crate::error::{Error, Result, shown};
+use quadrille_base::error::{Error, Result, shown};
 
 /// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a `camera_path.json`, poses of
 /// `ns-export cameras`, a camera track of the `PlayCanvas` tools, a COLMAP sparse model (its
@@ -15,10 +15,10 @@ use crate::error::{Error, Result, shown};
 /// files. `-` is JSON on standard input.
 ///
 /// ```no_run
-/// let file = quadrille::load_cameras("cameras.json")?;
+/// let file = quadrille_scene::cameras::load("cameras.json")?;
 /// file.warnings.iter().for_each(|warning| eprintln!("{warning}"));
 /// println!("{} views, the first is {}", file.cameras.len(), file.cameras[0].name);
-/// # Ok::<(), quadrille::Error>(())
+/// # Ok::<(), quadrille_base::Error>(())
 /// ```
 ///
 /// # Errors

@@ -11,7 +11,6 @@
 //!
 //! Readers check counts against the size of the file before they allocate memory.
 
-#[cfg(feature = "cli")]
 mod beside;
 mod camera_file;
 mod camera_options;
@@ -35,21 +34,18 @@ mod transforms;
 mod view_list;
 mod world_transform;
 
-#[cfg(feature = "cli")]
-pub(crate) use beside::find as find_camera_file;
+pub use beside::find as find_camera_file;
 pub use camera_file::CameraFile;
 pub use camera_options::CameraOptions;
-pub(crate) use described::{DescribedViews, EyeRule, Framing};
+pub use described::{DescribedViews, EyeRule, Framing};
 pub use exposures::Exposures;
 pub use flight::{Flight, fly};
-#[cfg(feature = "cli")]
-pub(crate) use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
+pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
 pub use framing::{FramingTarget, fitting_eye, orbit};
-pub(crate) use framing::{weighted_quantiles, weighted_samples};
+pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
 pub use load::{load, load_with};
 pub use picture_size::{PictureScale, PictureSize};
-#[cfg(feature = "cli")]
-pub(crate) use selection::load_selected;
+pub use selection::load_selected;
 pub use selection::{load_views, select};
 pub use world_transform::CameraTransform;

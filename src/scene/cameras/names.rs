@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::camera_file::view_name;
-use crate::scene::camera::Camera;
+use crate::camera::Camera;
 
 /// Maximum length of a name, in bytes. With a number and an extension, it stays below the 255 bytes of
 /// file systems.
@@ -11,7 +11,7 @@ const MAX_NAME_BYTES: usize = 200;
 
 /// Makes the names of the cameras valid file names that differ, also if case is ignored. A second `a`
 /// becomes `a_2`.
-pub(super) fn make_unique(cameras: &mut [Camera]) {
+pub(crate) fn make_unique(cameras: &mut [Camera]) {
     let mut taken = HashSet::new();
     let mut next = std::collections::HashMap::new();
     for (index, camera) in cameras.iter_mut().enumerate() {

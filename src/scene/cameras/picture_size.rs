@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::scene::camera::{Camera, MAX_SIDE_PX};
-use crate::scene::projection::Projection;
+use crate::camera::{Camera, MAX_SIDE_PX};
+use crate::projection::Projection;
+use quadrille_base::error::{Error, Result};
 
 /// Maximum number of digits behind the point of a scale.
 const MAX_DECIMALS: usize = 6;
@@ -23,7 +23,7 @@ pub struct PictureSize {
 /// A factor on the sides of a picture: a fraction above 0.
 ///
 /// ```
-/// let quarter: quadrille::PictureScale = "1/4".parse()?;
+/// let quarter: quadrille_scene::cameras::PictureScale = "1/4".parse()?;
 /// assert_eq!("0.25".parse(), Ok(quarter));
 /// # Ok::<(), String>(())
 /// ```
@@ -138,7 +138,7 @@ impl PictureSize {
     }
 
     /// Says how the field of view of `camera` changes, if the requested size has other proportions.
-    pub(super) fn reshaping(self, camera: &Camera) -> Option<String> {
+    pub fn reshaping(self, camera: &Camera) -> Option<String> {
         let (width, height) = self.width.zip(self.height)?;
         let is_panorama = camera.projection == Projection::Equirectangular;
         if is_panorama || is_rounded(camera, [width, height]) {
@@ -184,8 +184,8 @@ mod tests {
     use nalgebra::{Matrix3, Vector3};
 
     use super::*;
-    use crate::scene::camera::Intrinsics;
-    use crate::scene::projection::FisheyeLens;
+    use crate::camera::Intrinsics;
+    use crate::projection::FisheyeLens;
 
     fn camera() -> Camera {
         let lens = Intrinsics {

@@ -15,8 +15,8 @@ use super::camera_options::CameraOptions;
 use super::framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};
 use super::hermite::{HermiteKeys, looped};
 use super::json::JsonNode;
-use crate::error::{Error, Result};
-use crate::scene::camera::{Camera, Intrinsics};
+use crate::camera::{Camera, Intrinsics};
+use quadrille_base::error::{Error, Result};
 
 /// Frame rate of settings that name none.
 const DEFAULT_FRAME_RATE: f64 = 30.0;
@@ -51,7 +51,7 @@ pub(super) fn is_track(root: &JsonNode) -> bool {
     root.get("animTracks").is_some() || is_list().is_some()
 }
 
-pub(super) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
+pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
     match root.get("frames") {
         Some(frames) => read_frames(root, &frames, options),
         None => read_settings(root, options),

@@ -7,8 +7,8 @@ use super::camera_options::CameraOptions;
 use super::load::load_with;
 use super::picture_size::PictureSize;
 use super::view_list::ViewNames;
-use crate::error::Result;
-use crate::scene::camera::Camera;
+use crate::camera::Camera;
+use quadrille_base::error::Result;
 
 /// Loads the cameras of the file `path` that `views` selects (see [`select`]), with pictures of `size`,
 /// and the file's warnings.
@@ -26,7 +26,7 @@ pub fn load_views(
 
 /// Loads the file `path` and leaves the cameras that `views` selects, with pictures of `size`, which is
 /// also that of files without one if `options` has none. A name as it stands in the file is a name too.
-pub(crate) fn load_selected(
+pub fn load_selected(
     path: &Path,
     views: &str,
     size: PictureSize,
@@ -57,7 +57,7 @@ pub(crate) fn load_selected(
 /// number is always an index. Cameras come in the order of the list, each once.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) naming `view` when an item selects no camera.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming `view` when an item selects no camera.
 pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let names: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
     let views = ViewNames {

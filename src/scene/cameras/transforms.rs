@@ -10,8 +10,8 @@ use super::camera_file::{
 };
 use super::json::JsonNode;
 use super::names;
-use crate::error::{Result, shown};
-use crate::scene::camera::Intrinsics;
+use crate::camera::Intrinsics;
+use quadrille_base::error::{Result, shown};
 
 /// Default width and height for files with only an angle of view: those of Blender's synthetic scenes
 /// (NeRF, section 6).
@@ -45,7 +45,7 @@ const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
 const OTHER_FISHEYE_MODELS: [&str; 2] = ["THIN_PRISM_FISHEYE", "FISHEYE624"];
 
 /// Reads the frames of a `transforms.json`.
-pub(super) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
+pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
     let frames = root
         .get("frames")
         .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;

@@ -1,6 +1,6 @@
 //! Lists of views: `0,2,5`, `3..9`, `..:8`, names.
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// View names listed in an error before the rest is cut off.
 const LISTED_NAMES: usize = 12;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use nalgebra::{Matrix3, Vector3};
 
 use super::json::{self, JsonNode};
-use crate::error::{Error, Result};
-use crate::scene::camera::Camera;
+use crate::camera::Camera;
+use quadrille_base::error::{Error, Result};
 
 /// Name of the file in which nerfstudio stores its transform.
 const DATAPARSER_FILE: &str = "dataparser_transforms.json";
@@ -116,7 +116,7 @@ impl WorldTransform {
 
     /// The camera in the world behind the transform, with its own scale: pictures are those of the
     /// transformed scene.
-    pub(super) fn moved(&self, camera: &Camera) -> Camera {
+    pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;
         Camera {

@@ -8,14 +8,14 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
-use crate::error::Result;
-use crate::math::{SH_C0, narrow};
-use crate::scene::activate::ValueEncoding;
-use crate::scene::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
-use crate::scene::encoding::SceneEncoding;
-use crate::scene::scene_file::{Scene, SceneFormat};
-use crate::scene::splats::Lanes;
-use crate::scene::table::{RawColumns, SplatTable, log_scale, logit, sigmoid};
+use crate::activate::ValueEncoding;
+use crate::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
+use crate::encoding::SceneEncoding;
+use crate::scene_file::{Scene, SceneFormat};
+use crate::splats::Lanes;
+use crate::table::{RawColumns, SplatTable, log_scale, logit, sigmoid};
+use quadrille_base::error::Result;
+use quadrille_base::math::{SH_C0, narrow};
 
 const RECORD_BYTES: usize = 32;
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::scene::bytes::Bytes;
-use crate::scene::encoding::{LoadOptions, SceneEncoding};
-use crate::scene::scene_file::{Scene, SceneFormat};
-use crate::scene::table::SplatTable;
-use crate::scene::table::TableSource;
+use crate::bytes::Bytes;
+use crate::encoding::{LoadOptions, SceneEncoding};
+use crate::scene_file::{Scene, SceneFormat};
+use crate::table::SplatTable;
+use crate::table::TableSource;
+use quadrille_base::error::{Error, Result};
 
 /// A format of scene files, with its identification and its reader.
 pub(super) struct FormatReader {

@@ -6,13 +6,13 @@
 use half::f16;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
-use crate::error::{Error, Result};
-use crate::math::{SH_C0, narrow};
-use crate::scene::byte_reader::ByteReader;
-use crate::scene::encoding::SceneEncoding;
-use crate::scene::scene_file::SceneFormat;
-use crate::scene::splats::{MAX_SPLATS, rest_coefficients};
-use crate::scene::table::{RawColumns, SplatTable, log_scale, logit};
+use crate::byte_reader::ByteReader;
+use crate::encoding::SceneEncoding;
+use crate::scene_file::SceneFormat;
+use crate::splats::{MAX_SPLATS, rest_coefficients};
+use crate::table::{RawColumns, SplatTable, log_scale, logit};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::{SH_C0, narrow};
 
 const HEADER_BYTES: usize = 4096;
 const SECTION_HEADER_BYTES: usize = 1024;

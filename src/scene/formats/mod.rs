@@ -1,12 +1,12 @@
 //! Loading of scene files: one file or folder per format, and the table of all formats.
 //!
-//! To add a format, write its file with a [`FormatReader`] and add a line to [`FORMATS`].
+//! To add a format, write its file with a `FormatReader` and add a line to `FORMATS`.
 
 mod dot_splat;
 mod format_reader;
-pub(crate) mod gltf;
+pub mod gltf;
 mod ksplat;
-pub(crate) mod ply;
+pub mod ply;
 mod sog;
 mod spz;
 mod unread;
@@ -18,7 +18,7 @@ use super::bytes::Bytes;
 use super::encoding::LoadOptions;
 use super::scene_file::Scene;
 use super::table::SplatTable;
-use crate::error::{Error, Result, shown};
+use quadrille_base::error::{Error, Result, shown};
 pub use write::{OutputFormat, write_table};
 
 use format_reader::{FormatReader, Reader, SceneSource};
@@ -42,9 +42,9 @@ const FORMATS: [&FormatReader; 9] = [
 /// Files are mapped: besides the splats' arrays, a PLY or `.splat` above 32 MiB needs next to no memory.
 ///
 /// ```no_run
-/// let scene = quadrille::load("truck.ply")?;
+/// let scene = quadrille_scene::load("truck.ply")?;
 /// println!("{} splats, {} bad rows", scene.splats.len(), scene.dropped.total());
-/// # Ok::<(), quadrille::Error>(())
+/// # Ok::<(), quadrille_base::Error>(())
 /// ```
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Known formats that are not supported, so that errors can name them.
 
 use super::format_reader::FormatReader;
-use crate::scene::scene_file::SceneFormat;
+use crate::scene_file::SceneFormat;
 
 /// Meshes of formats that hold no splats.
 pub(super) const MESH: FormatReader = unread("mesh", &["obj", "bpt", "stl", "off"]);

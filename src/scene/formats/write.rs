@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{dot_splat, gltf, ply, sog, spz};
-use crate::error::{Error, Result};
-use crate::output::{write_folder, write_whole};
-use crate::scene::morton::{improved_chunk_order, improved_order};
-use crate::scene::table::{RawColumns, SplatTable};
+use crate::morton::{improved_chunk_order, improved_order};
+use crate::table::{RawColumns, SplatTable};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::{write_folder, write_whole};
 
 /// A format that scenes are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl OutputFormat {
     }
 
     /// The order in which rows of `raw` are written, if it is not their own.
-    pub(crate) fn order(self, raw: &RawColumns) -> Option<Vec<u32>> {
+    pub fn order(self, raw: &RawColumns) -> Option<Vec<u32>> {
         match self {
             Self::CompressedPly => improved_chunk_order(raw),
             Self::Sog | Self::SogFolder => improved_order(raw),

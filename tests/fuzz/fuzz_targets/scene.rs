@@ -7,7 +7,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use quadrille::load_bytes;
-use quadrille::internals::PlyHeader as Header;
+use quadrille_scene::formats::ply::Header as Header;
 
 fuzz_target!(|bytes: &[u8]| {
     for name in ["fuzz.ply", "fuzz.splat", "fuzz.spz", "fuzz.sog", "fuzz.ksplat", "fuzz.glb"] {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use quadrille::gpu::warp::cores::CoresSpec;
-use quadrille::internals::under;
+use quadrille_base::shading::under;
 
 use super::packets::{Colour, ColourQuad, Quad, Scene, Warp, fragments};
 use super::queue::{Cycle, Fifo, Port};

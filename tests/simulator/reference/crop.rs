@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use quadrille::ColourFormat;
 use quadrille::gpu::config::Config;
-use quadrille::internals::under;
+use quadrille_base::shading::under;
 
 use super::packets::{Colour, ColourQuad, Scene, fragments};
 use super::queue::{Cycle, Fifo, Port, Ratio};

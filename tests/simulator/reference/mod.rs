@@ -34,7 +34,7 @@ mod queue;
 mod tiles;
 mod zrop;
 
-use quadrille::pipeline::rate::Rate;
+use quadrille::machine::rate::Rate;
 
 use queue::Ratio;
 

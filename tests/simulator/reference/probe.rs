@@ -8,9 +8,9 @@ use quadrille::gpu::draw::Draw;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::{NEVER, Tests};
-use quadrille::pipeline::packets::{Beat, RasterTile};
-use quadrille::pipeline::stage::Sink;
-use quadrille::pipeline::unit::{Unit, Visitor};
+use quadrille::machine::packets::{Beat, RasterTile};
+use quadrille::machine::stage::Sink;
+use quadrille::machine::unit::{Unit, Visitor};
 use quadrille::raster::strip::tile_quads;
 use quadrille::raster::tiles::TileLayout;
 

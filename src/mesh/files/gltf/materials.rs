@@ -6,8 +6,8 @@ use super::super::build::MeshBuilder;
 use super::super::material::{Material, Microfacets, Sampler, TextureFilter, Wrap};
 use super::super::texture::TextureReader;
 use super::texture_mapping::{TextureMapping, textures};
-use crate::error::Result;
-use crate::scene::formats::gltf::{
+use quadrille_base::error::Result;
+use quadrille_scene::formats::gltf::{
     self as json, BufferStore, Document, Resolve, TextureInfo, read_uri,
 };
 

@@ -14,10 +14,10 @@ use std::path::Path;
 
 use super::build::MeshBuilder;
 use super::mesh::Loaded;
-use crate::error::{Error, Result};
-use crate::scene::formats::gltf::{BufferStore, Document, Resolve, instances, split};
 use materials::Materials;
 use primitive::{CheckedPrimitive, Pose};
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::formats::gltf::{BufferStore, Document, Resolve, instances, split};
 use skin::Skins;
 
 /// Extensions that a document may require and that are read.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::build::MeshBuilder;
-use crate::error::Result;
-use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
+use quadrille_base::error::Result;
+use quadrille_scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
 
 /// Limit on the displacements of all instances. Targets may share accessors, so the size of the file does
 /// not bound them.

@@ -7,8 +7,8 @@ use super::super::mesh::{Corner, NONE};
 use super::morph::displaced;
 use super::skin::SkinnedVertices;
 use super::texture_mapping::TextureMapping;
-use crate::error::Result;
-use crate::scene::formats::gltf::{BufferStore, Document, MeshInstance, Placement, Primitive};
+use quadrille_base::error::Result;
+use quadrille_scene::formats::gltf::{BufferStore, Document, MeshInstance, Placement, Primitive};
 
 /// Sets of four joints and weights that are read for each vertex.
 const INFLUENCE_SETS: usize = 2;

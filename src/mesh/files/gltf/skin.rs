@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
-use crate::error::{Error, Result};
-use crate::scene::formats::gltf::{BufferStore, Document, Placement, placed_nodes};
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::formats::gltf::{BufferStore, Document, Placement, placed_nodes};
 
 /// Limit on the joints and matrices of all skins. Several skins may share matrices, so the size of the
 /// file does not bound them.

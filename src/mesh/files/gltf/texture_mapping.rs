@@ -1,7 +1,7 @@
 //! Where the texels of a glTF texture lie on a primitive: a set of texture coordinates, transformed by
 //! `KHR_texture_transform`.
 
-use crate::scene::formats::gltf::{Material, TextureInfo};
+use quadrille_scene::formats::gltf::{Material, TextureInfo};
 
 /// A set of texture coordinates and a transform. A mesh has one texture coordinate per corner, so all
 /// textures of a material share the mapping of the first; others are left out.

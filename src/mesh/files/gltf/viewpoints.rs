@@ -7,8 +7,10 @@ use nalgebra::{Matrix3, Vector3};
 use super::super::build::MeshBuilder;
 use super::super::camera::FileCamera;
 use super::super::light::{LightKind, PunctualLight, SpotCone};
-use crate::error::Result;
-use crate::scene::formats::gltf::{BufferStore, Camera, Document, Light, Placement, placed_nodes};
+use quadrille_base::error::Result;
+use quadrille_scene::formats::gltf::{
+    BufferStore, Camera, Document, Light, Placement, placed_nodes,
+};
 
 /// Intensity of a light that states none.
 const INTENSITY: f32 = 1.0;

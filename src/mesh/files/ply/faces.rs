@@ -5,9 +5,9 @@ use std::path::Path;
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
 use super::vertices::ColourColumns;
-use crate::error::{Error, Mismatch, Result};
-use crate::math::narrow;
-use crate::scene::formats::ply::{Element, Kind, Row, whole};
+use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::math::narrow;
+use quadrille_scene::formats::ply::{Element, Kind, Row, whole};
 
 /// Columns of the element `face`.
 #[derive(Default)]

@@ -15,10 +15,10 @@ use super::material::Material;
 use super::mesh::{Corner, Loaded, NONE};
 use super::sides::mark_two_sided;
 use super::texture::TextureReader;
-use crate::error::{Error, Result};
-use crate::scene::formats::gltf::Resolve;
-use crate::scene::formats::ply::{Body, Header};
 use faces::{FaceColumns, Polygons};
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::formats::gltf::Resolve;
+use quadrille_scene::formats::ply::{Body, Header};
 use vertices::{VertexColumns, VertexValues};
 
 /// First word of the comments that name the pictures of textures.

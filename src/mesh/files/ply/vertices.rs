@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::super::build::finite;
-use crate::error::{Error, Mismatch, Result};
-use crate::image::srgb::decode_srgb;
-use crate::math::narrow;
-use crate::scene::formats::ply::{Element, Kind, Row, Scalar};
+use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::image::srgb::decode_srgb;
+use quadrille_base::math::narrow;
+use quadrille_scene::formats::ply::{Element, Kind, Row, Scalar};
 
 /// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];

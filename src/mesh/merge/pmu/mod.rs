@@ -28,9 +28,9 @@ mod edges;
 use super::associative::AssociativeMemory;
 use super::counters::{MergeCounters, PmuCounters};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
-use crate::pipeline::spec::spec;
-use crate::raster::samples::SamplePattern;
 use edges::{EdgeLists, OuterEdges, Shared, Triangle};
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_machine::spec::spec;
 
 spec! {
     /// Pixel merging.

@@ -10,9 +10,9 @@
 //! order of merging. The third is decided on the finished quad: a shading pixel that is uncovered
 //! then was uncovered at every merge.
 
-use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
-use crate::mesh::merge::unit::{MergedQuad, QuadFragment};
-use crate::raster::samples::SamplePattern;
+use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
+use crate::merge::unit::{MergedQuad, QuadFragment};
+use quadrille_base::raster::samples::SamplePattern;
 
 /// Words of a triangle mask.
 const WORDS: usize = MAX_GRID_TRIANGLES / 64;

@@ -23,9 +23,9 @@ mod entry;
 use super::associative::AssociativeMemory;
 use super::counters::{MergeCounters, QfmCounters};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, QuadFragment};
-use crate::mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
-use crate::pipeline::spec::spec;
+use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use entry::QfmEntry;
+use quadrille_machine::spec::spec;
 
 spec! {
     /// Quad-fragment merging.

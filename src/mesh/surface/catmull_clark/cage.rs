@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use nalgebra::Vector3;
 
-use crate::error::{Error, Result};
-use crate::mesh::files::Mesh;
-use crate::mesh::index::index32;
+use crate::files::Mesh;
+use crate::index::index32;
+use quadrille_base::error::{Error, Result};
 
 /// Entry of [`Edges::sides`] without a face.
 const NO_FACE: u32 = u32::MAX;

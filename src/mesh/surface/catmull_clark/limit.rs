@@ -10,9 +10,9 @@ use nalgebra::Vector3;
 
 use super::cage::{Cage, Edges, Fan, FanFinder};
 use super::refine::{Rule, Rules};
-use crate::math::narrow;
-use crate::mesh::index::index32;
-use crate::mesh::surface::bezier::BicubicPatch;
+use crate::index::index32;
+use crate::surface::bezier::BicubicPatch;
+use quadrille_base::math::narrow;
 
 /// Control points of a cage by vertex, and by the nearest corner of a face.
 pub(super) struct ControlPoints {

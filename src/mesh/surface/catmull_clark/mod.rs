@@ -18,20 +18,19 @@ mod refine;
 use super::bezier::BicubicPatch;
 use super::owners::{Owners, PatchKeys};
 use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
-use crate::error::{Error, Result};
-use crate::mesh::files::{Mesh, NONE, bounds};
-use crate::mesh::index::index32;
+use crate::files::{Mesh, NONE, bounds};
+use crate::index::index32;
 use cage::{Cage, Edges, FanFinder, Origin};
 use limit::ControlPoints;
+use quadrille_base::error::{Error, Result};
 use refine::{Rules, refined};
 
 /// Default number of steps of subdivision. After one step, no quad of a cage of quads has more than one
 /// irregular vertex.
-#[cfg(feature = "cli")]
-pub(crate) const DEFAULT_LEVELS: u32 = 1;
+pub const DEFAULT_LEVELS: u32 = 1;
 /// Limit on the steps of subdivision (assumed): a thousand Bezier patches per quad. Sharper creases
 /// count as infinitely sharp.
-pub(crate) const MAX_LEVELS: u32 = 5;
+pub const MAX_LEVELS: u32 = 5;
 /// Limit on the Bezier patches of a surface (assumed): 4 GiB of control points.
 const MAX_CUBICS: u64 = 1 << 24;
 

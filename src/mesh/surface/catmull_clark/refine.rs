@@ -4,7 +4,7 @@
 use nalgebra::Vector3;
 
 use super::cage::{Cage, Edges, ordered};
-use crate::mesh::index::index32;
+use crate::index::index32;
 
 /// Rule by which subdivision moves a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,10 +2,8 @@
 //! displaced at a high frequency, so that triangles of one grid hide each other.
 
 use super::shapes::{BALL_PATCHES, ball_direction, ball_owners};
-use crate::mesh::files::Material;
-use crate::mesh::surface::patches::{
-    Geometry, PatchMaterials, Surface, SurfacePoint, add_scaled, unit,
-};
+use crate::files::Material;
+use crate::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint, add_scaled, unit};
 
 /// Displacement of the skin.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,9 +3,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use crate::error::{Error, Result};
-use crate::mesh::files::{Material, bounds};
-use crate::mesh::surface::patches::{Geometry, Surface, SurfacePoint, box_corners, cross, unit};
+use crate::files::{Material, bounds};
+use crate::surface::patches::{Geometry, Surface, SurfacePoint, box_corners, cross, unit};
+use quadrille_base::error::{Error, Result};
 
 /// Number of balls of PTCLOUD.
 const CLOUD_BALLS: u64 = 20_000;

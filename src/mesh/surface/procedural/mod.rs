@@ -11,20 +11,18 @@ mod shapes;
 use nalgebra::Vector3;
 
 use super::patches::Surface;
-use crate::error::{Error, Result};
-use crate::scene::{Camera, Intrinsics};
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::{Camera, Intrinsics};
 
 pub use arcade::arcade_flight;
 pub use frog::Bumps;
 pub use instances::Instance;
-pub(crate) use shapes::HAIRS;
+pub use shapes::HAIRS;
 pub use shapes::HairOrder;
-#[cfg(feature = "cli")]
-pub(crate) use shapes::MAX_HAIRS;
+pub use shapes::MAX_HAIRS;
 
 /// Size of the paper's pictures in pixels (section 4).
-#[cfg(feature = "cli")]
-pub(crate) const PICTURE_PX: [u32; 2] = [1728, 1080];
+pub const PICTURE_PX: [u32; 2] = [1728, 1080];
 
 /// Viewpoint of a scene.
 #[derive(Debug, Clone, Copy, PartialEq)]

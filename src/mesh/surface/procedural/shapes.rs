@@ -2,9 +2,9 @@
 //! ball of hairs (FURBALL).
 
 use super::instances::Rng;
-use crate::mesh::files::{Material, bounds};
-use crate::mesh::surface::owners::{Owners, PatchKeys};
-use crate::mesh::surface::patches::{
+use crate::files::{Material, bounds};
+use crate::surface::owners::{Owners, PatchKeys};
+use crate::surface::patches::{
     CORNERS, Geometry, PatchMaterials, Surface, SurfacePoint, add_scaled, cross, unit,
 };
 
@@ -179,9 +179,9 @@ impl Geometry for Ball {
 pub(super) const FUR_EYE: [f64; 3] = [0.5, -5.0, 1.0];
 /// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is
 /// occluded.
-pub(crate) const HAIRS: u32 = 6000;
+pub const HAIRS: u32 = 6000;
 /// Limit on the hairs, whose patches are held in memory.
-pub(crate) const MAX_HAIRS: u32 = 1 << 22;
+pub const MAX_HAIRS: u32 = 1 << 22;
 /// Least and greatest length of hairs, in radii of the ball.
 const LENGTHS: [f32; 2] = [0.5, 0.8];
 /// Width of a hair at its root in radii of the ball, about 3 pixels from the viewpoint.
@@ -200,7 +200,7 @@ struct Hair {
 /// Order in which the hairs of FURBALL are submitted. Hairs that are hidden when their turn comes are
 /// culled before shading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum HairOrder {
     /// In no order
     #[default]

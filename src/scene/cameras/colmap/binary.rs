@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
-use crate::error::Result;
-use crate::scene::byte_reader::ByteReader;
+use crate::byte_reader::ByteReader;
+use quadrille_base::error::Result;
 
 /// Bytes per point of an image: f64 x, f64 y, u64 identifier.
 const POINT_BYTES: usize = 24;

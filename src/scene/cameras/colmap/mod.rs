@@ -17,10 +17,10 @@ use super::camera_file::{
     CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning, with_lens,
 };
 use super::names;
-use crate::error::{Error, Result};
-use crate::scene::bytes::Bytes;
-use crate::scene::camera::Camera;
+use crate::bytes::Bytes;
+use crate::camera::Camera;
 use model::{Lenses, PosedImage};
+use quadrille_base::error::{Error, Result};
 
 /// Folders of a data set that may contain its model, in the order of search.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
@@ -38,7 +38,7 @@ pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
 
 /// Reads the model in `folder`, the binary one if there are both. Cameras are sorted by image name, as
 /// in the 3DGS trainer, and have that name without its extension.
-pub(super) fn read(folder: &Path) -> Result<CameraFile> {
+pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     let binary = folder.join("images.bin").is_file();
     let extension = if binary { "bin" } else { "txt" };
     let cameras_path = folder.join(format!("cameras.{extension}"));

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::scene::camera::Intrinsics;
-use crate::scene::cameras::camera_file::FileLens;
+use crate::camera::Intrinsics;
+use crate::cameras::camera_file::FileLens;
+use quadrille_base::error::{Error, Result};
 
 /// Number of coefficients of a fisheye's polynomial.
 const MAX_POLYNOMIAL: usize = 4;

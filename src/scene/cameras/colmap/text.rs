@@ -8,7 +8,7 @@ use std::path::Path;
 use std::str::{FromStr, SplitAsciiWhitespace};
 
 use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
     let mut lenses = Lenses::new();

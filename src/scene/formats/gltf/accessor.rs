@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Resolve, read_uri};
 use super::json::{Accessor, Document};
-use crate::error::{Error, Result};
-use crate::math::narrow;
-use crate::scene::formats::ply::{Encoding, Scalar, read_number};
+use crate::formats::ply::{Encoding, Scalar, read_number};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
 
 /// Number of elements that an accessor without a buffer may have in any document. Such elements are
 /// zero and take no bytes in the file; a document with larger buffers may have more.
 const MIN_ZEROS: usize = 1 << 16;
 
 /// Buffers of a document.
-pub(crate) struct BufferStore<'a> {
+pub struct BufferStore<'a> {
     document: &'a Document,
     /// Bytes of each buffer, or the reason why there are none, which is an error only if it is used.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
@@ -51,7 +51,7 @@ impl<'s> Strided<'s> {
 
 impl<'a> BufferStore<'a> {
     /// Reads the buffers of `document`; `binary` is the buffer of a GLB.
-    pub(crate) fn new(
+    pub fn new(
         document: &'a Document,
         binary: Option<&'a [u8]>,
         path: &Path,
@@ -76,7 +76,8 @@ impl<'a> BufferStore<'a> {
         }
     }
 
-    pub(crate) fn malformed(
+    /// Creates an error about the document that names `place` in it.
+    pub fn malformed(
         &self,
         place: impl Into<String>,
         expected: impl Into<String>,
@@ -86,7 +87,7 @@ impl<'a> BufferStore<'a> {
     }
 
     /// Returns the element `at` of the document's array `name`.
-    pub(crate) fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
+    pub fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
         array.get(at).ok_or_else(|| {
             let expected = format!("one of {} in the document", array.len());
             self.malformed(format!("{name}[{at}]"), expected, "an index beyond them")
@@ -94,7 +95,7 @@ impl<'a> BufferStore<'a> {
     }
 
     /// Returns the bytes of a view, and its stride.
-    pub(crate) fn view(&self, at: usize) -> Result<(&[u8], Option<usize>)> {
+    pub fn view(&self, at: usize) -> Result<(&[u8], Option<usize>)> {
         let view = self.get(&self.document.buffer_views, at, "bufferViews")?;
         let length = self
             .get(&self.document.buffers, view.buffer, "buffers")?
@@ -115,7 +116,11 @@ impl<'a> BufferStore<'a> {
         Ok((bytes, view.byte_stride))
     }
 
-    pub(crate) fn accessor(&self, at: usize) -> Result<&'a Accessor> {
+    /// Returns the accessor of index `at`.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when the document has no such accessor.
+    pub fn accessor(&self, at: usize) -> Result<&'a Accessor> {
         self.get(&self.document.accessors, at, "accessors")
     }
 
@@ -156,7 +161,7 @@ impl<'a> BufferStore<'a> {
     }
 
     /// Returns the elements of the accessor `at`, of `N` components each, normalised if it says so.
-    pub(crate) fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
+    pub fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
         let accessor = self.accessor(at)?;
         let place = format!("accessors[{at}]");
         let shape = match N {
@@ -231,7 +236,7 @@ impl<'a> BufferStore<'a> {
     }
 
     /// Returns the numbers of the accessor `at`, which must be below `limit`.
-    pub(crate) fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
+    pub fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
         let accessor = self.accessor(at)?;
         let place = format!("accessors[{at}]");
         let (Some(view), None) = (accessor.buffer_view, &accessor.sparse) else {

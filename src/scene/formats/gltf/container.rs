@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Reads the file of a name that a document gives, relative to the document.
 pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;
@@ -23,7 +23,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Returns the JSON of a file, and the buffer of a GLB.
-pub(crate) fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [u8]>)> {
+pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     if !bytes.starts_with(b"glTF") {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         return Ok((json, None));
@@ -75,7 +75,7 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Returns the content of a URI, or the reason why there is none.
-pub(crate) fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
+pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String> {
     if let Some(data) = uri.strip_prefix("data:") {
         let Some((_, text)) = data.split_once(";base64,") else {
             return Err("a data URI that is not base64".into());

@@ -4,22 +4,25 @@
 use super::accessor::BufferStore;
 use super::json::{Document, Instancing};
 use super::nodes::{Placement, placed_nodes};
-use crate::error::{Error, Result};
+use quadrille_base::error::{Error, Result};
 
 /// Limit on the instances of all nodes. Several nodes may share one list, so the size of the file does not
 /// bound them.
 const MAX_INSTANCES: u64 = 1 << 20;
 
 /// A mesh placed in the world by a node.
-pub(crate) struct MeshInstance {
-    pub(crate) node: usize,
-    pub(crate) mesh: usize,
-    pub(crate) placement: Placement,
+pub struct MeshInstance {
+    /// Index of the node.
+    pub node: usize,
+    /// Index of its mesh.
+    pub mesh: usize,
+    /// Placement of the mesh in the world.
+    pub placement: Placement,
 }
 
 /// Returns the meshes of the document's scene in depth-first order of nodes, children in file order, and
 /// the instances of a node in the order of its list.
-pub(crate) fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
+pub fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
     let mut instances = Vec::new();
     for (node, placement) in placed_nodes(document, store)? {
         let Some(mesh) = document.nodes[node].mesh else {

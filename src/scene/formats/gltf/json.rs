@@ -4,98 +4,121 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+/// The JSON of a glTF 2.0 file. Fields have the names and meanings of its specification.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Document {
-    pub(crate) asset: Asset,
+pub struct Document {
+    /// Metadata.
+    pub asset: Asset,
+    /// Names of all extensions in use.
     #[serde(default)]
-    pub(crate) extensions_used: Vec<String>,
+    pub extensions_used: Vec<String>,
+    /// Names of the extensions without which the file cannot be read.
     #[serde(default)]
-    pub(crate) extensions_required: Vec<String>,
+    pub extensions_required: Vec<String>,
     pub(crate) scene: Option<usize>,
     #[serde(default)]
     pub(crate) scenes: Vec<Scene>,
+    /// All nodes.
     #[serde(default)]
-    pub(crate) nodes: Vec<Node>,
+    pub nodes: Vec<Node>,
+    /// All meshes.
     #[serde(default)]
-    pub(crate) meshes: Vec<Mesh>,
+    pub meshes: Vec<Mesh>,
     #[serde(default)]
     pub(crate) accessors: Vec<Accessor>,
     #[serde(default)]
     pub(crate) buffer_views: Vec<BufferView>,
     #[serde(default)]
     pub(crate) buffers: Vec<Buffer>,
+    /// All materials.
     #[serde(default)]
-    pub(crate) materials: Vec<Material>,
+    pub materials: Vec<Material>,
+    /// All textures.
     #[serde(default)]
-    pub(crate) textures: Vec<Texture>,
+    pub textures: Vec<Texture>,
+    /// All images.
     #[serde(default)]
-    pub(crate) images: Vec<Image>,
+    pub images: Vec<Image>,
+    /// All samplers of textures.
     #[serde(default)]
-    pub(crate) samplers: Vec<Sampler>,
+    pub samplers: Vec<Sampler>,
+    /// All skins.
     #[serde(default)]
-    pub(crate) skins: Vec<Skin>,
+    pub skins: Vec<Skin>,
+    /// All cameras.
     #[serde(default)]
-    pub(crate) cameras: Vec<Camera>,
+    pub cameras: Vec<Camera>,
+    /// Animations, which are counted but not played.
     #[serde(default)]
-    pub(crate) animations: Vec<serde::de::IgnoredAny>,
+    pub animations: Vec<serde::de::IgnoredAny>,
+    /// Extensions of the document.
     #[serde(default)]
-    pub(crate) extensions: DocumentExtensions,
+    pub extensions: DocumentExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct DocumentExtensions {
+pub struct DocumentExtensions {
     #[serde(rename = "KHR_lights_punctual")]
-    pub(crate) lights: Lights,
+    pub lights: Lights,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Lights {
-    pub(crate) lights: Vec<Light>,
+pub struct Lights {
+    pub lights: Vec<Light>,
 }
 
 /// A light of `KHR_lights_punctual`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Light {
-    pub(crate) name: String,
+pub struct Light {
+    /// Name; empty if it has none.
+    pub name: String,
+    /// `directional`, `point` or `spot`.
     #[serde(rename = "type")]
-    pub(crate) kind: String,
-    pub(crate) color: Option<[f32; 3]>,
-    pub(crate) intensity: Option<f32>,
-    pub(crate) range: Option<f64>,
-    pub(crate) spot: Spot,
+    pub kind: String,
+    /// Colour in linear RGB.
+    pub color: Option<[f32; 3]>,
+    /// Brightness: lux for directional lights, else candela.
+    pub intensity: Option<f32>,
+    /// Distance in metres beyond which the light has no effect.
+    pub range: Option<f64>,
+    /// Cone of a spot light.
+    pub spot: Spot,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Spot {
-    pub(crate) inner_cone_angle: Option<f64>,
-    pub(crate) outer_cone_angle: Option<f64>,
+pub struct Spot {
+    pub inner_cone_angle: Option<f64>,
+    pub outer_cone_angle: Option<f64>,
 }
 
+/// A camera.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Camera {
-    pub(crate) name: String,
-    pub(crate) perspective: Option<Perspective>,
+pub struct Camera {
+    /// Name; empty if it has none.
+    pub name: String,
+    /// The projection, if it is a perspective.
+    pub perspective: Option<Perspective>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Perspective {
-    pub(crate) yfov: f64,
-    pub(crate) aspect_ratio: Option<f64>,
-    pub(crate) znear: f64,
+pub struct Perspective {
+    pub yfov: f64,
+    pub aspect_ratio: Option<f64>,
+    pub znear: f64,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Asset {
-    pub(crate) version: String,
-    pub(crate) min_version: Option<String>,
+pub struct Asset {
+    pub version: String,
+    pub min_version: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -106,25 +129,25 @@ pub(crate) struct Scene {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Node {
+pub struct Node {
     pub(crate) children: Vec<usize>,
     pub(crate) mesh: Option<usize>,
-    pub(crate) skin: Option<usize>,
-    pub(crate) weights: Option<Vec<f32>>,
+    pub skin: Option<usize>,
+    pub weights: Option<Vec<f32>>,
     pub(crate) matrix: Option<[f64; 16]>,
     pub(crate) translation: Option<[f64; 3]>,
     pub(crate) rotation: Option<[f64; 4]>,
     pub(crate) scale: Option<[f64; 3]>,
-    pub(crate) name: String,
-    pub(crate) camera: Option<usize>,
-    pub(crate) extensions: NodeExtensions,
+    pub name: String,
+    pub camera: Option<usize>,
+    pub extensions: NodeExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct NodeExtensions {
+pub struct NodeExtensions {
     #[serde(rename = "KHR_lights_punctual")]
-    pub(crate) light: Option<NodeLight>,
+    pub light: Option<NodeLight>,
     #[serde(rename = "EXT_mesh_gpu_instancing")]
     pub(crate) instancing: Option<Instancing>,
 }
@@ -136,49 +159,54 @@ pub(crate) struct Instancing {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct NodeLight {
-    pub(crate) light: usize,
+pub struct NodeLight {
+    pub light: usize,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Skin {
-    pub(crate) joints: Vec<usize>,
-    pub(crate) inverse_bind_matrices: Option<usize>,
+pub struct Skin {
+    pub joints: Vec<usize>,
+    pub inverse_bind_matrices: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Mesh {
-    pub(crate) primitives: Vec<Primitive>,
+pub struct Mesh {
+    pub primitives: Vec<Primitive>,
     /// Weights of the morph targets, of nodes that have none.
-    pub(crate) weights: Vec<f32>,
+    pub weights: Vec<f32>,
 }
 
+/// Geometry that is drawn with one material.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Primitive {
-    pub(crate) attributes: BTreeMap<String, usize>,
-    pub(crate) indices: Option<usize>,
-    pub(crate) material: Option<usize>,
-    pub(crate) mode: Option<u32>,
+pub struct Primitive {
+    /// Accessor of each vertex attribute, by its name.
+    pub attributes: BTreeMap<String, usize>,
+    /// Accessor of the indices of vertices.
+    pub indices: Option<usize>,
+    /// Index of the material.
+    pub material: Option<usize>,
+    /// Topology: 4 for triangles, the default.
+    pub mode: Option<u32>,
     /// Accessors of the displacements of each morph target, by attribute.
-    pub(crate) targets: Vec<BTreeMap<String, usize>>,
+    pub targets: Vec<BTreeMap<String, usize>>,
     pub(crate) extensions: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Accessor {
+pub struct Accessor {
     pub(crate) buffer_view: Option<usize>,
     #[serde(default)]
     pub(crate) byte_offset: usize,
-    pub(crate) component_type: u32,
+    pub component_type: u32,
     #[serde(default)]
     pub(crate) normalized: bool,
-    pub(crate) count: usize,
+    pub count: usize,
     #[serde(rename = "type")]
-    pub(crate) shape: String,
+    pub shape: String,
     pub(crate) sparse: Option<Sparse>,
 }
 
@@ -223,89 +251,104 @@ pub(crate) struct Buffer {
     pub(crate) byte_length: usize,
 }
 
+/// A material with metallic-roughness shading.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Material {
-    pub(crate) name: String,
-    pub(crate) pbr_metallic_roughness: Roughness,
-    pub(crate) normal_texture: Option<TextureInfo>,
-    pub(crate) occlusion_texture: Option<TextureInfo>,
-    pub(crate) emissive_factor: [f32; 3],
-    pub(crate) emissive_texture: Option<TextureInfo>,
-    pub(crate) alpha_mode: Option<String>,
-    pub(crate) alpha_cutoff: Option<f32>,
-    pub(crate) double_sided: bool,
-    pub(crate) extensions: MaterialExtensions,
+pub struct Material {
+    /// Name; empty if it has none.
+    pub name: String,
+    /// Base colour, metalness and roughness.
+    pub pbr_metallic_roughness: Roughness,
+    /// Normals in tangent space.
+    pub normal_texture: Option<TextureInfo>,
+    /// Ambient occlusion, in the red channel.
+    pub occlusion_texture: Option<TextureInfo>,
+    /// Emitted light in linear RGB.
+    pub emissive_factor: [f32; 3],
+    /// Texture that multiplies the emitted light.
+    pub emissive_texture: Option<TextureInfo>,
+    /// `OPAQUE`, the default, `MASK` or `BLEND`.
+    pub alpha_mode: Option<String>,
+    /// Least alpha that is drawn in mode `MASK`.
+    pub alpha_cutoff: Option<f32>,
+    /// Whether both sides are drawn.
+    pub double_sided: bool,
+    /// Extensions of the material.
+    pub extensions: MaterialExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct MaterialExtensions {
+pub struct MaterialExtensions {
     #[serde(rename = "KHR_materials_unlit")]
-    pub(crate) unlit: Option<serde::de::IgnoredAny>,
+    pub unlit: Option<serde::de::IgnoredAny>,
     #[serde(rename = "KHR_materials_emissive_strength")]
-    pub(crate) emissive_strength: Option<EmissiveStrength>,
+    pub emissive_strength: Option<EmissiveStrength>,
     #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
-    pub(crate) specular_glossiness: Option<SpecularGlossiness>,
+    pub specular_glossiness: Option<SpecularGlossiness>,
 }
 
 /// Colours and gloss of a material, instead of [`Roughness`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct SpecularGlossiness {
-    pub(crate) diffuse_factor: Option<[f32; 4]>,
-    pub(crate) diffuse_texture: Option<TextureInfo>,
-    pub(crate) specular_factor: Option<[f32; 3]>,
-    pub(crate) glossiness_factor: Option<f32>,
-    pub(crate) specular_glossiness_texture: Option<TextureInfo>,
+pub struct SpecularGlossiness {
+    pub diffuse_factor: Option<[f32; 4]>,
+    pub diffuse_texture: Option<TextureInfo>,
+    pub specular_factor: Option<[f32; 3]>,
+    pub glossiness_factor: Option<f32>,
+    pub specular_glossiness_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct EmissiveStrength {
-    pub(crate) emissive_strength: Option<f32>,
+pub struct EmissiveStrength {
+    pub emissive_strength: Option<f32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Roughness {
-    pub(crate) base_color_factor: Option<[f32; 4]>,
-    pub(crate) base_color_texture: Option<TextureInfo>,
-    pub(crate) roughness_factor: Option<f32>,
-    pub(crate) metallic_factor: Option<f32>,
-    pub(crate) metallic_roughness_texture: Option<TextureInfo>,
+pub struct Roughness {
+    pub base_color_factor: Option<[f32; 4]>,
+    pub base_color_texture: Option<TextureInfo>,
+    pub roughness_factor: Option<f32>,
+    pub metallic_factor: Option<f32>,
+    pub metallic_roughness_texture: Option<TextureInfo>,
 }
 
+/// Use of a texture by a material.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TextureInfo {
-    pub(crate) index: usize,
+pub struct TextureInfo {
+    /// Index of the texture.
+    pub index: usize,
+    /// Set of texture coordinates.
     #[serde(default)]
-    pub(crate) tex_coord: usize,
+    pub tex_coord: usize,
     /// Factor of a normal texture.
-    pub(crate) scale: Option<f32>,
+    pub scale: Option<f32>,
     /// Strength of an occlusion texture.
-    pub(crate) strength: Option<f32>,
+    pub strength: Option<f32>,
+    /// Extensions of the use.
     #[serde(default)]
-    pub(crate) extensions: TextureInfoExtensions,
+    pub extensions: TextureInfoExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct TextureInfoExtensions {
+pub struct TextureInfoExtensions {
     #[serde(rename = "KHR_texture_transform")]
-    pub(crate) transform: Option<TextureTransform>,
+    pub transform: Option<TextureTransform>,
 }
 
 /// A transform of texture coordinates: scaled, then rotated by an angle in radians, then offset.
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct TextureTransform {
-    pub(crate) offset: [f64; 2],
-    pub(crate) rotation: f64,
-    pub(crate) scale: [f64; 2],
+pub struct TextureTransform {
+    pub offset: [f64; 2],
+    pub rotation: f64,
+    pub scale: [f64; 2],
     /// Set of texture coordinates, instead of that of the texture.
-    pub(crate) tex_coord: Option<usize>,
+    pub tex_coord: Option<usize>,
 }
 
 impl Default for TextureTransform {
@@ -321,38 +364,42 @@ impl Default for TextureTransform {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Texture {
-    pub(crate) source: Option<usize>,
-    pub(crate) sampler: Option<usize>,
-    pub(crate) extensions: TextureExtensions,
+pub struct Texture {
+    pub source: Option<usize>,
+    pub sampler: Option<usize>,
+    pub extensions: TextureExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct TextureExtensions {
+pub struct TextureExtensions {
     #[serde(rename = "EXT_texture_webp")]
-    pub(crate) webp: ImageSource,
+    pub webp: ImageSource,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct ImageSource {
-    pub(crate) source: Option<usize>,
+pub struct ImageSource {
+    pub source: Option<usize>,
 }
 
 /// Filters and wrapping of a texture, by the numbers of OpenGL.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Sampler {
-    pub(crate) mag_filter: Option<u32>,
-    pub(crate) min_filter: Option<u32>,
-    pub(crate) wrap_s: Option<u32>,
-    pub(crate) wrap_t: Option<u32>,
+pub struct Sampler {
+    /// Filter for magnification, as an OpenGL constant.
+    pub mag_filter: Option<u32>,
+    /// Filter for minification, as an OpenGL constant.
+    pub min_filter: Option<u32>,
+    /// Wrapping along u, as an OpenGL constant.
+    pub wrap_s: Option<u32>,
+    /// Wrapping along v, as an OpenGL constant.
+    pub wrap_t: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Image {
-    pub(crate) uri: Option<String>,
-    pub(crate) buffer_view: Option<usize>,
+pub struct Image {
+    pub uri: Option<String>,
+    pub buffer_view: Option<usize>,
 }

@@ -9,12 +9,12 @@ mod nodes;
 mod splats;
 mod write;
 
-pub(crate) use accessor::BufferStore;
+pub use accessor::BufferStore;
 pub use container::Resolve;
-pub(crate) use container::{read_uri, split};
-pub(crate) use instances::{MeshInstance, instances};
-pub(crate) use json::{Camera, Document, Light, Material, Primitive, Sampler, TextureInfo};
-pub(crate) use nodes::{Placement, placed_nodes};
+pub use container::{read_uri, split};
+pub use instances::{MeshInstance, instances};
+pub use json::{Camera, Document, Light, Material, Primitive, Sampler, TextureInfo};
+pub use nodes::{Placement, placed_nodes};
 
 pub(super) use splats::FORMAT;
 pub(super) use write::write;

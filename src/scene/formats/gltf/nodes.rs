@@ -4,21 +4,22 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::accessor::BufferStore;
 use super::json::{Document, Node};
-use crate::error::Result;
-use crate::math::narrow;
+use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 
 /// Largest deviation of the last row of a node's matrix from (0, 0, 0, 1).
 const AFFINE_TOLERANCE: f64 = 1e-6;
 
 /// An affine map into the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Placement {
+pub struct Placement {
     linear: Matrix3<f64>,
     offset: Vector3<f64>,
 }
 
 impl Placement {
-    pub(crate) fn identity() -> Self {
+    /// Creates the placement that leaves points where they are.
+    pub fn identity() -> Self {
         Self {
             linear: Matrix3::identity(),
             offset: Vector3::zeros(),
@@ -38,9 +39,7 @@ impl Placement {
     }
 
     /// Returns the map of a matrix, column by column, or `None` if it is not affine.
-    pub(crate) fn of_matrix(
-        [a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]: [f64; 16],
-    ) -> Option<Self> {
+    pub fn of_matrix([a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]: [f64; 16]) -> Option<Self> {
         let last = [x, y, z, w - 1.0];
         let is_affine = last.iter().all(|v| v.abs() <= AFFINE_TOLERANCE);
         is_affine.then_some(Self {
@@ -80,7 +79,7 @@ impl Placement {
     }
 
     /// Returns the map that applies `inner` first.
-    pub(crate) fn after(&self, inner: &Self) -> Self {
+    pub fn after(&self, inner: &Self) -> Self {
         Self {
             linear: self.linear * inner.linear,
             offset: self.linear * inner.offset + self.offset,
@@ -88,7 +87,7 @@ impl Placement {
     }
 
     /// Returns the sum of maps times their weights.
-    pub(crate) fn weighted<'a>(maps: impl Iterator<Item = (f64, &'a Self)>) -> Self {
+    pub fn weighted<'a>(maps: impl Iterator<Item = (f64, &'a Self)>) -> Self {
         let mut sum = Self {
             linear: Matrix3::zeros(),
             offset: Vector3::zeros(),
@@ -101,11 +100,12 @@ impl Placement {
     }
 
     /// The linear map and the offset.
-    pub(crate) fn parts(&self) -> (Matrix3<f64>, Vector3<f64>) {
+    pub fn parts(&self) -> (Matrix3<f64>, Vector3<f64>) {
         (self.linear, self.offset)
     }
 
-    pub(crate) fn point(&self, point: [f32; 3]) -> [f32; 3] {
+    /// Transforms a point to the world.
+    pub fn point(&self, point: [f32; 3]) -> [f32; 3] {
         if *self == Self::identity() {
             return point;
         }
@@ -117,7 +117,7 @@ impl Placement {
     ///
     /// The matrix of cofactors, with the sign that keeps normals on the front side, equals the inverse
     /// transpose up to a factor, and exists for singular matrices too.
-    pub(crate) fn normals(&self) -> impl Fn([f32; 3]) -> [f32; 3] {
+    pub fn normals(&self) -> impl Fn([f32; 3]) -> [f32; 3] {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column).into_owned());
         let sign = if self.mirrors() { -1.0 } else { 1.0 };
         let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]) * sign;
@@ -131,7 +131,7 @@ impl Placement {
     }
 
     /// Whether the map turns front faces into back faces.
-    pub(crate) fn mirrors(&self) -> bool {
+    pub fn mirrors(&self) -> bool {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column));
         a.cross(&b).dot(&c) < 0.0
     }
@@ -139,7 +139,7 @@ impl Placement {
 
 /// Returns the nodes of the document's scene and their maps to the world, in depth-first order, children
 /// in file order.
-pub(crate) fn placed_nodes(
+pub fn placed_nodes(
     document: &Document,
     store: &BufferStore<'_>,
 ) -> Result<Vec<(usize, Placement)>> {

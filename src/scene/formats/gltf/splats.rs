@@ -8,15 +8,15 @@ use super::accessor::BufferStore;
 use super::container::split;
 use super::instances::{MeshInstance, instances};
 use super::json::{Document, Primitive};
-use crate::error::{Error, Result};
-use crate::scene::bytes::Bytes;
-use crate::scene::encoding::{LoadOptions, SceneEncoding, SplatAxes};
-use crate::scene::formats::format_reader::{FormatReader, Reader, SceneSource};
-use crate::scene::formats::spz;
-use crate::scene::scene_file::SceneFormat;
-use crate::scene::splats::rest_coefficients;
-use crate::scene::table::{RawColumns, SplatTable, log_scale, logit};
-use crate::scene::transform::Similarity;
+use crate::bytes::Bytes;
+use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
+use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
+use crate::formats::spz;
+use crate::scene_file::SceneFormat;
+use crate::splats::rest_coefficients;
+use crate::table::{RawColumns, SplatTable, log_scale, logit};
+use crate::transform::Similarity;
+use quadrille_base::error::{Error, Result};
 
 /// The extension.
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
@@ -38,7 +38,7 @@ const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard 
      depth and cuts at an alpha of 1/255";
 
 /// The format.
-pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
+pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("glTF"),
     has_mark: |bytes| bytes.starts_with(b"glTF"),
     extensions: &["glb", "gltf"],

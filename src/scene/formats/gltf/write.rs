@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::splats::SPLATTING;
-use crate::error::{Error, Result};
-use crate::math::{SH_C0, narrow};
-use crate::scene::splats::rest_coefficients;
-use crate::scene::table::{RawColumns, SplatTable, sigmoid};
+use crate::splats::rest_coefficients;
+use crate::table::{RawColumns, SplatTable, sigmoid};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::{SH_C0, narrow};
 
 /// Codes of component types.
 const U8: u32 = 5121;
@@ -64,7 +64,7 @@ impl Attributes {
 /// # Errors
 /// [`Error::Malformed`] for spherical harmonics above degree 3, or more than 4 GiB; `path` is for
 /// errors.
-pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
+pub(in crate::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
     let mut raw = table.raw(path)?;
     raw.turn_to_gltf();
     let mut attributes = attributes(&raw);

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::header::{Element, Encoding, Header, Kind, Scalar};
 use super::lines::{PlyLines, quoted};
 use super::number::{self, Number};
-use crate::error::{Error, Mismatch, Result};
+use quadrille_base::error::{Error, Mismatch, Result};
 
 /// A cursor over a body.
-pub(crate) struct Body<'a> {
+pub struct Body<'a> {
     encoding: Encoding,
     bytes: &'a [u8],
     /// Offset of the next row in a binary body.
@@ -20,7 +20,7 @@ pub(crate) struct Body<'a> {
 
 /// The values of a row.
 #[derive(Debug, Default)]
-pub(crate) struct Row {
+pub struct Row {
     /// Numbers of all properties in order.
     values: Vec<f64>,
     /// End of each property's numbers in `values`.
@@ -29,7 +29,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// The numbers of the property at `index`.
-    pub(crate) fn property(&self, index: usize) -> &[f64] {
+    pub fn property(&self, index: usize) -> &[f64] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.values[start..self.ends[index]]
     }
@@ -49,7 +49,7 @@ impl Header {
 
 impl<'a> Body<'a> {
     /// Starts at the body in `bytes`, the file that `header` was parsed from.
-    pub(crate) fn new(header: &Header, bytes: &'a [u8], path: &'a Path) -> Self {
+    pub fn new(header: &Header, bytes: &'a [u8], path: &'a Path) -> Self {
         Self {
             encoding: header.encoding,
             bytes,
@@ -69,7 +69,7 @@ impl<'a> Body<'a> {
 
     /// Refuses an element for which the rest of the file is too short, before memory is allocated for
     /// its rows.
-    pub(super) fn check_room(&self, element: &Element) -> Result<()> {
+    pub fn check_room(&self, element: &Element) -> Result<()> {
         let left = self.bytes.len().saturating_sub(self.offset());
         let row = least_row_bytes(element, self.encoding) as u128;
         // The last separator of a text may be missing.
@@ -87,7 +87,7 @@ impl<'a> Body<'a> {
     }
 
     /// Skips the next element.
-    pub(crate) fn skip(&mut self, element: &Element) -> Result<()> {
+    pub fn skip(&mut self, element: &Element) -> Result<()> {
         if self.encoding != Encoding::Ascii {
             self.check_room(element)?;
             if let Some(stride) = element.stride_bytes() {
@@ -103,7 +103,7 @@ impl<'a> Body<'a> {
     }
 
     /// Reads the rows of the next element and calls `take` for each one.
-    pub(crate) fn rows(
+    pub fn rows(
         &mut self,
         element: &Element,
         mut take: impl FnMut(&Row) -> Result<Result<(), Mismatch>>,

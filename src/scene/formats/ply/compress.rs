@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::compressed::{CHUNK, CHUNK_PROPERTIES, PACKED_PROPERTIES, SH_RANGE};
 use super::layout::rest_name;
-use crate::error::{Error, Result};
-use crate::math::{SH_C0, narrow};
-use crate::scene::morton::improved_chunk_order;
-use crate::scene::quaternion::without_largest;
-use crate::scene::table::{RawColumns, SplatTable, sigmoid};
+use crate::morton::improved_chunk_order;
+use crate::quaternion::without_largest;
+use crate::table::{RawColumns, SplatTable, sigmoid};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::{SH_C0, narrow};
 
 /// Bound of the logarithms of scales.
 const LOG_SCALE_LIMIT: f32 = 20.0;
@@ -18,11 +18,7 @@ const LEAST_RANGE: f64 = 1e-5;
 
 /// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for
 /// errors.
-pub(in crate::scene) fn write_compressed(
-    table: &SplatTable,
-    path: &Path,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub(crate) fn write_compressed(table: &SplatTable, path: &Path, out: &mut dyn Write) -> Result<()> {
     let mut raw = table.raw(path)?;
     if let Some(order) = improved_chunk_order(&raw) {
         raw.select(&order);

@@ -8,15 +8,15 @@
 use super::body::Body;
 use super::header::{Element, Encoding, Header, Kind, Scalar};
 use super::number;
-use crate::error::Result;
-use crate::math::{SH_C0, narrow};
-use crate::scene::chunk_order::CHUNK_ROWS;
-use crate::scene::encoding::SceneEncoding;
-use crate::scene::formats::format_reader::{FormatReader, Reader, SceneSource};
-use crate::scene::quaternion::with_largest;
-use crate::scene::scene_file::SceneFormat;
-use crate::scene::splats::{MAX_SPLATS, rest_coefficients};
-use crate::scene::table::{RawColumns, SplatTable, logit};
+use crate::chunk_order::CHUNK_ROWS;
+use crate::encoding::SceneEncoding;
+use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
+use crate::quaternion::with_largest;
+use crate::scene_file::SceneFormat;
+use crate::splats::{MAX_SPLATS, rest_coefficients};
+use crate::table::{RawColumns, SplatTable, logit};
+use quadrille_base::error::Result;
+use quadrille_base::math::{SH_C0, narrow};
 
 /// Splats per chunk.
 pub(super) const CHUNK: usize = CHUNK_ROWS;
@@ -59,7 +59,7 @@ pub(super) const PACKED_PROPERTIES: [&str; 4] = [
 const HEADER_BYTES: usize = 1 << 16;
 
 /// The format.
-pub(in crate::scene::formats) const FORMAT: FormatReader = FormatReader {
+pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("compressed PLY"),
     has_mark: |bytes| {
         let header = &bytes[..bytes.len().min(HEADER_BYTES)];
@@ -200,7 +200,7 @@ fn row_count(packed: &PackedElement<'_>, source: &SceneSource<'_>) -> Result<usi
         let found = format!("rows of {} bytes", packed.stride);
         return Err(source.malformed("element \"vertex\"", "four packed words", found));
     }
-    crate::error::Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
+    quadrille_base::error::Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
     Ok(rows)
 }
 

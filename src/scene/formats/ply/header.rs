@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::lines::{PlyLines, quoted};
-use crate::error::{Error, Mismatch, Result};
+use quadrille_base::error::{Error, Mismatch, Result};
 
 /// Maximum size of a header, in bytes.
 const HEADER_LIMIT_BYTES: usize = 16 << 20;
 
 /// Encoding of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub enum Encoding {
     /// Numbers as text, one row per line.
     Ascii,
     /// Binary, least significant byte first.
@@ -38,30 +38,42 @@ impl Encoding {
 
 /// The type of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scalar {
+pub enum Scalar {
+    /// Signed, 8 bits.
     I8,
+    /// Unsigned, 8 bits.
     U8,
+    /// Signed, 16 bits.
     I16,
+    /// Unsigned, 16 bits.
     U16,
+    /// Signed, 32 bits.
     I32,
+    /// Unsigned, 32 bits.
     U32,
+    /// Float of 32 bits.
     F32,
+    /// Float of 64 bits.
     F64,
 }
 
+/// Kind of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// One number per row.
     Scalar(Scalar),
     /// A count, followed by that number of items.
     List {
+        /// Type of the number of items.
         count: Scalar,
+        /// Type of an item.
         item: Scalar,
     },
 }
 
 /// A property: a named column of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Property {
+pub struct Property {
     /// Name, unique in its element.
     pub name: String,
     pub kind: Kind,
@@ -69,7 +81,7 @@ pub(crate) struct Property {
 
 /// An element: a table of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Element {
+pub struct Element {
     /// Name, unique in the file.
     pub name: String,
     /// Number of rows by the header, not yet checked against the size of the file.
@@ -83,9 +95,9 @@ pub(crate) struct Element {
 pub struct Header {
     pub(crate) encoding: Encoding,
     /// Texts of `comment` and `obj_info` lines; invalid UTF-8 is replaced.
-    pub(crate) comments: Vec<String>,
+    pub comments: Vec<String>,
     /// The elements in file order.
-    pub(crate) elements: Vec<Element>,
+    pub elements: Vec<Element>,
     /// Offset of the body, in bytes from the start of the file.
     pub(crate) body_offset: usize,
 }
@@ -179,7 +191,8 @@ impl Header {
         })
     }
 
-    pub(crate) fn element(&self, name: &str) -> Option<&Element> {
+    /// Returns the element called `name`.
+    pub fn element(&self, name: &str) -> Option<&Element> {
         self.elements.iter().find(|element| element.name == name)
     }
 }

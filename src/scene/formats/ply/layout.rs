@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::header::{Element, Header, Kind};
-use crate::error::{Error, Mismatch, Result};
-use crate::scene::activate;
-use crate::scene::assemble::{PLAIN_SLOTS, RowLayout};
-use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
+use crate::activate;
+use crate::assemble::{PLAIN_SLOTS, RowLayout};
+use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
+use quadrille_base::error::{Error, Mismatch, Result};
 
 /// The element that holds the splats.
 const ELEMENT: &str = "vertex";
@@ -172,7 +172,7 @@ pub(crate) fn sh_degree_of<'a>(names: impl Iterator<Item = &'a str>) -> Result<u
 /// `SplatRenderMode: default` or `mip` (others borrow the second); Postshot writes `antialiased 0`
 /// or `1`. The last such comment counts. Antialiased training by an unknown program means the profile
 /// of the reference renderer with antialiasing.
-pub(super) fn profile_hint(element: &Element, comments: &[String]) -> Option<&'static str> {
+pub(crate) fn profile_hint(element: &Element, comments: &[String]) -> Option<&'static str> {
     if element.properties.iter().any(|p| p.name == FILTER) {
         return Some("mip-splatting");
     }

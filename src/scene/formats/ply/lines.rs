@@ -69,7 +69,7 @@ impl<'a> Iterator for PlyLines<'a> {
 }
 
 /// Quotes a part of a file for an error: escaped and truncated.
-pub(crate) fn quoted(bytes: &[u8]) -> String {
+pub fn quoted(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(QUOTE_BYTES)];
     let dots = if cut.len() < bytes.len() { "..." } else { "" };
     if bytes.is_empty() {

@@ -11,14 +11,14 @@ mod rows;
 mod table;
 mod write;
 
-pub(crate) use body::{Body, Row};
-pub(in crate::scene) use compress::write_compressed;
+pub use body::{Body, Row};
+pub(crate) use compress::write_compressed;
 pub use header::Header;
-pub(crate) use header::{Element, Encoding, Kind, Scalar};
+pub use header::{Element, Encoding, Kind, Scalar};
 pub(crate) use layout::{PLAIN, rest_name, sh_degree_of, slot};
-pub(crate) use lines::quoted;
-pub(crate) use number::{read as read_number, whole};
-pub(in crate::scene) use table::write_table;
+pub use lines::quoted;
+pub use number::{read as read_number, whole};
+pub(crate) use table::write_table;
 pub use write::PlyWriter;
 
 use super::format_reader::{FormatReader, Reader};

@@ -2,8 +2,8 @@
 
 use super::header::{Encoding, Scalar};
 use super::lines::quoted;
-use crate::error::Mismatch;
-use crate::math::narrow;
+use quadrille_base::error::Mismatch;
+use quadrille_base::math::narrow;
 
 /// A number in a body, not yet parsed.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl Number<'_> {
 
 /// Reads the number at the start of `bytes`, exactly. The caller has checked that there are enough
 /// bytes; otherwise the result is zero.
-pub(crate) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
+pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
     let Some(source) = bytes.get(..size) else {
@@ -56,7 +56,7 @@ pub(crate) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
 }
 
 /// Converts `value` to a count, if it is a whole number from 0 to 2^32 - 1.
-pub(crate) fn whole(value: f64) -> Option<usize> {
+pub fn whole(value: f64) -> Option<usize> {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

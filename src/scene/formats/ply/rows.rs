@@ -4,14 +4,14 @@ use super::body::Body;
 use super::header::{Encoding, Header, Kind, Scalar};
 use super::layout::{Layout, antialiased_in, profile_hint};
 use super::number;
-use crate::error::Result;
-use crate::math::narrow;
-use crate::scene::assemble::{RawBlock, assemble_fixed, assemble_in_order};
-use crate::scene::bytes::Bytes;
-use crate::scene::encoding::SceneEncoding;
-use crate::scene::formats::format_reader::SceneSource;
-use crate::scene::scene_file::{Dropped, Scene, SceneFormat};
-use crate::scene::splats::{BLOCK, Splats};
+use crate::assemble::{RawBlock, assemble_fixed, assemble_in_order};
+use crate::bytes::Bytes;
+use crate::encoding::SceneEncoding;
+use crate::formats::format_reader::SceneSource;
+use crate::scene_file::{Dropped, Scene, SceneFormat};
+use crate::splats::{BLOCK, Splats};
+use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 
 /// Name of the format that 3DGS trainers write.
 pub(super) const NAME: SceneFormat = SceneFormat("PLY");
@@ -23,7 +23,7 @@ pub(super) const LOSSES: &str = "none";
 const WORD_BYTES: usize = 4;
 
 /// Reads the splats of a PLY.
-pub(super) fn read(source: &SceneSource<'_>) -> Result<Scene> {
+pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     let SceneSource { bytes, path, .. } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;

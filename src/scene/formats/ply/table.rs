@@ -9,11 +9,11 @@ use super::header::{Element, Encoding, Header, Kind, Scalar};
 use super::layout::{Layout, antialiased_in, profile_hint};
 use super::number;
 use super::rows::{LOSSES, NAME};
-use crate::error::Result;
-use crate::math::narrow;
-use crate::scene::encoding::SceneEncoding;
-use crate::scene::formats::format_reader::SceneSource;
-use crate::scene::table::{Column, ColumnValues, SplatTable};
+use crate::encoding::SceneEncoding;
+use crate::formats::format_reader::SceneSource;
+use crate::table::{Column, ColumnValues, SplatTable};
+use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 
 /// Rows that are formatted at a time, by one thread.
 const ROWS_PER_CHUNK: usize = 4096;
@@ -124,7 +124,7 @@ fn text_columns(body: &mut Body<'_>, element: &Element, rows: usize) -> Result<V
 }
 
 /// Writes `table` as little-endian PLY. Rows that were read from such a file are written as they were.
-pub(in crate::scene) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "ply\nformat binary_little_endian 1.0")?;
     for line in table.comments.iter().flat_map(|comment| comment.lines()) {
         writeln!(out, "comment {line}")?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::scene::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
+use crate::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
 
 /// Size of the output buffer, in bytes; large enough that system calls do not matter.
 const BUFFER_BYTES: usize = 1 << 18;

@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::error::{Error, Result};
-use crate::scene::bytes::Bytes;
-use crate::scene::formats::format_reader::SceneSource;
+use crate::bytes::Bytes;
+use crate::formats::format_reader::SceneSource;
+use quadrille_base::error::{Error, Result};
 
 /// Largest ratio of a file's size to that of the zip: deflate cannot do better.
 const MAX_EXPANSION: u64 = 1032;
@@ -70,7 +70,7 @@ impl<'a> Archive<'a> {
     }
 
     /// The content of the file `name`, a relative path with `/`.
-    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>> {
+    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         let parts = Path::new(name).components();
         let is_inside = { parts }.all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || name.is_empty() {

@@ -52,7 +52,8 @@ fn lloyd(sorted: &[f32]) -> [f32; ENTRIES] {
         for (entry, ends) in entries.iter_mut().zip(cuts.windows(2)) {
             let count = ends[1].saturating_sub(ends[0]);
             if count > 0 {
-                *entry = crate::math::narrow((sums[ends[1]] - sums[ends[0]]) / count as f64);
+                *entry =
+                    quadrille_base::math::narrow((sums[ends[1]] - sums[ends[0]]) / count as f64);
             }
         }
         entries.sort_unstable_by(f32::total_cmp);
@@ -75,7 +76,7 @@ fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
             block += 1;
         }
         let t = ((wanted - before) / share(block).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        crate::math::narrow(edge(block) + (edge(block + 1) - edge(block)) * t)
+        quadrille_base::math::narrow(edge(block) + (edge(block + 1) - edge(block)) * t)
     })
 }
 

@@ -6,12 +6,12 @@ use super::archive::Archive;
 use super::meta::{Meta, Part};
 use super::textures::Pixels;
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, LOSSES, META, NAME};
-use crate::error::{Error, Result};
-use crate::math::narrow;
-use crate::scene::encoding::SceneEncoding;
-use crate::scene::quaternion::with_largest;
-use crate::scene::splats::{MAX_SPLATS, rest_coefficients};
-use crate::scene::table::{RawColumns, SplatTable, logit};
+use crate::encoding::SceneEncoding;
+use crate::quaternion::with_largest;
+use crate::splats::{MAX_SPLATS, rest_coefficients};
+use crate::table::{RawColumns, SplatTable, logit};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
 
 /// Largest number of splats per byte of the pictures. Real scenes have one per 10 bytes, pictures of
 /// one colour thousands; the bound keeps a small file from asking for much memory.
@@ -72,7 +72,7 @@ pub(super) fn decode(archive: &Archive<'_>, meta: &Meta, folder: &str) -> Result
         archive,
         folder,
         is_v1,
-        rows: crate::math::index(count),
+        rows: quadrille_base::math::index(count),
     };
     let names = [
         &meta.means,

@@ -7,16 +7,16 @@ use super::archive::Archive;
 use super::decode::{decode, described, parse};
 use super::meta::{LodMeta, LodNode, LodRange, Meta};
 use super::{LOD_META, META};
-use crate::error::{Error, Result};
-use crate::scene::splats::MAX_SPLATS;
-use crate::scene::table::{RawColumns, SplatTable};
+use crate::splats::MAX_SPLATS;
+use crate::table::{RawColumns, SplatTable};
+use quadrille_base::error::{Error, Result};
 
 /// Maximum depth of the tree, which bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
 /// Reads one level of detail, with the environment. A leaf without that level gives the next finer one
 /// or, if there is none, its finest.
-pub(super) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
+pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
     let level = source.options.lod;

@@ -19,7 +19,7 @@ pub(super) use read::read;
 pub(super) use write::{write, write_files};
 
 use super::format_reader::{FormatReader, Reader};
-use crate::scene::scene_file::SceneFormat;
+use crate::scene_file::SceneFormat;
 
 /// Name of the format.
 const NAME: SceneFormat = SceneFormat("SOG");

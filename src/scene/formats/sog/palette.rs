@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use fearless_simd::{Simd, dispatch, f32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
-use crate::math::SimdLevel;
+use quadrille_base::math::SimdLevel;
 
 /// Centroids that are compared at a time.
 const LANES: usize = 16;
@@ -169,7 +169,7 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
     }
     let count = rows.len().max(1) as f64;
     sums.into_iter()
-        .map(|sum| crate::math::narrow(sum / count))
+        .map(|sum| quadrille_base::math::narrow(sum / count))
         .collect()
 }
 
@@ -285,7 +285,7 @@ fn update<'p>(
     for ((centroid, sums), count) in centroids.iter_mut().zip(sums).zip(counts) {
         if count > 0 {
             for (value, sum) in centroid.iter_mut().zip(sums) {
-                *value = crate::math::narrow(sum / f64::from(count));
+                *value = quadrille_base::math::narrow(sum / f64::from(count));
             }
         }
     }

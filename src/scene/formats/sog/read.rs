@@ -4,12 +4,12 @@ use super::archive::Archive;
 use super::decode::{decode, described, parse};
 use super::meta::Meta;
 use super::{LOD_META, META, has_key, lod};
-use crate::error::Result;
-use crate::scene::formats::format_reader::SceneSource;
-use crate::scene::table::SplatTable;
+use crate::formats::format_reader::SceneSource;
+use crate::table::SplatTable;
+use quadrille_base::error::Result;
 
 /// Reads a SOG or a level of a streamed one.
-pub(in crate::scene::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
+pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let archive = Archive::open(source)?;
     if !archive.is_zip() {
         return match has_key(source.bytes, "lodLevels") {

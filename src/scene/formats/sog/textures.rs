@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image_webp::WebPDecoder;
 
 use super::archive::Archive;
-use crate::error::Result;
+use quadrille_base::error::Result;
 
 /// Pixels beyond those needed that a picture may have: rows and columns are rounded up.
 const SPARE_PIXELS: u64 = 1 << 16;

@@ -9,17 +9,17 @@ use super::codebook::{codebook, indices};
 use super::encode::{Picture, files, picture_width, zip};
 use super::palette::{Palette, palette};
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, META};
-use crate::error::{Error, Result};
-use crate::math::SimdLevel;
-use crate::scene::morton::improved_order;
-use crate::scene::quaternion::without_largest;
-use crate::scene::table::{RawColumns, SplatTable, sigmoid};
+use crate::morton::improved_order;
+use crate::quaternion::without_largest;
+use crate::table::{RawColumns, SplatTable, sigmoid};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
 
 /// A table as the bytes of a SOG in a zip.
 ///
 /// # Errors
 /// Those of [`write_files`].
-pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
+pub(in crate::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
     zip(&write_files(table, path)?).map_err(|e| Error::write(path, e))
 }
 
@@ -28,7 +28,7 @@ pub(in crate::scene::formats) fn write(table: &SplatTable, path: &Path) -> Resul
 ///
 /// # Errors
 /// [`Error::Malformed`] for rows that are not finite; `path` is for errors.
-pub(in crate::scene::formats) fn write_files(
+pub(in crate::formats) fn write_files(
     table: &SplatTable,
     path: &Path,
 ) -> Result<Vec<(&'static str, Vec<u8>)>> {

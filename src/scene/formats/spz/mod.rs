@@ -14,8 +14,8 @@ pub(super) use write::write;
 use std::io::Read;
 
 use super::format_reader::{FormatReader, Reader};
-use crate::scene::scene_file::SceneFormat;
-use crate::scene::splats::rest_coefficients;
+use crate::scene_file::SceneFormat;
+use crate::splats::rest_coefficients;
 
 /// First bytes of the header: "NGSP".
 const MAGIC: u32 = 0x5053_474e;

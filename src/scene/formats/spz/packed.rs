@@ -4,8 +4,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use half::f16;
 
-use crate::math::narrow;
-use crate::scene::quaternion::{with_largest, without_largest};
+use crate::quaternion::{with_largest, without_largest};
+use quadrille_base::math::narrow;
 
 /// Scale of the constant coefficients.
 const COLOUR_SCALE: f64 = 0.15;

@@ -7,12 +7,12 @@ use super::{
     ANTIALIASED, AXES_EXTENSION, EXTENSIONS, FORMAT, GZIP_HEADER_BYTES, LOSSES, MAGIC, SpzHeader,
     TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
 };
-use crate::error::{Error, Result};
-use crate::scene::byte_reader::ByteReader;
-use crate::scene::encoding::{SceneEncoding, SplatAxes};
-use crate::scene::formats::format_reader::SceneSource;
-use crate::scene::splats::{MAX_SH_DEGREE, rest_coefficients};
-use crate::scene::table::{RawColumns, SplatTable, logit};
+use crate::byte_reader::ByteReader;
+use crate::encoding::{SceneEncoding, SplatAxes};
+use crate::formats::format_reader::SceneSource;
+use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
+use crate::table::{RawColumns, SplatTable, logit};
+use quadrille_base::error::{Error, Result};
 
 /// Largest size of the packed bytes of a splat's position relative to those of the whole file: no
 /// encoder gets near it, and it bounds what a header can ask for.
@@ -32,7 +32,7 @@ struct Unpacked {
     unknown_axes: Option<u32>,
 }
 
-pub(in crate::scene::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
+pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let is_gzip = source.bytes.starts_with(b"\x1f\x8b");
     let unpacked = match is_gzip {
         true => unpack_gzip(source)?,

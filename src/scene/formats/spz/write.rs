@@ -11,10 +11,10 @@ use super::packed;
 use super::{
     ANTIALIASED, AXES_EXTENSION, EXTENSIONS, MAGIC, SpzHeader, TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
 };
-use crate::error::{Error, Result};
-use crate::scene::encoding::SplatAxes;
-use crate::scene::splats::rest_coefficients;
-use crate::scene::table::{RawColumns, SplatTable, sigmoid};
+use crate::encoding::SplatAxes;
+use crate::splats::rest_coefficients;
+use crate::table::{RawColumns, SplatTable, sigmoid};
+use quadrille_base::error::{Error, Result};
 
 /// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
@@ -33,11 +33,7 @@ const RUB_CODE: u32 = 4;
 ///
 /// # Errors
 /// [`Error::Malformed`] for a position beyond the range of the format; `path` is for errors.
-pub(in crate::scene::formats) fn write(
-    table: &SplatTable,
-    version: u32,
-    path: &Path,
-) -> Result<Vec<u8>> {
+pub(in crate::formats) fn write(table: &SplatTable, version: u32, path: &Path) -> Result<Vec<u8>> {
     let mut raw = table.raw(path)?;
     raw.flip_axes(SplatAxes::RUB);
     let antialiased = table.encoding.antialiased == Some(true);

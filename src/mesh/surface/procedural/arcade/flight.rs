@@ -3,8 +3,8 @@
 use nalgebra::Vector3;
 
 use super::HALL_LENGTH;
-use crate::error::Result;
-use crate::scene::{Camera, Intrinsics};
+use quadrille_base::error::Result;
+use quadrille_scene::{Camera, Intrinsics};
 
 /// Distances from the end walls at which the flight begins and ends, in metres.
 const ENDS: [f64; 2] = [1.5, 12.0];
@@ -25,7 +25,7 @@ const TURNS: f64 = 3.0;
 /// straight.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) when the size is out of range.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) when the size is out of range.
 pub fn arcade_flight(views: u32, width: u32, height: u32) -> Result<Vec<Camera>> {
     let last = f64::from(views.saturating_sub(1).max(1));
     let camera = |number: u32| {

@@ -1,6 +1,6 @@
 //! The shapes that ARCADE is made of, each a map from the unit square.
 
-use crate::mesh::surface::patches::{cross, unit};
+use crate::surface::patches::{cross, unit};
 
 /// A surface over the unit square.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,9 +9,9 @@ mod forms;
 mod textures;
 
 use super::instances::Rng;
-use crate::mesh::files::{Material, bounds};
-use crate::mesh::surface::owners::{Owners, PatchKeys};
-use crate::mesh::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
+use crate::files::{Material, bounds};
+use crate::surface::owners::{Owners, PatchKeys};
+use crate::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
 use forms::{Form, Profile};
 
 pub use flight::arcade_flight;
@@ -416,8 +416,8 @@ mod tests {
             let minus = |a: [f32; 3], b: [f32; 3]| [0, 1, 2].map(|k| a[k] - b[k]);
             let du = minus(at(0.32, 0.6), at(0.28, 0.6));
             let dv = minus(at(0.3, 0.62), at(0.3, 0.58));
-            let expected = crate::mesh::surface::patches::cross(du, dv);
-            let expected = crate::mesh::surface::patches::unit(expected);
+            let expected = crate::surface::patches::cross(du, dv);
+            let expected = crate::surface::patches::unit(expected);
             let normal = surface.point(patch, 0.3, 0.6).normal;
             let along: f32 = (0..3).map(|k| expected[k] * normal[k]).sum();
             assert!(along > 0.99, "{patch}: {normal:?}, {expected:?}");

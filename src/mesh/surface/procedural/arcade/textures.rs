@@ -1,6 +1,6 @@
 //! Textures of ARCADE: a floor of two kinds of tiles, masonry, and rough stone.
 
-use crate::mesh::files::Texture;
+use crate::files::Texture;
 
 /// Side of the textures in texels.
 const SIDE: u32 = 256;

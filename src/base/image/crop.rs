@@ -1,0 +1,82 @@
+//! Parts of pictures, enlarged for a look at single pixels.
+
+use crate::error::{Error, Result};
+use crate::image::Frame;
+
+/// Maximum side of an enlarged part, in pixels: that of a camera's picture.
+const MAX_SIDE_PX: u32 = 1 << 15;
+
+/// A rectangle of pixels, and the factor by which it is enlarged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CropArea {
+    corner: [u32; 2],
+    size: [u32; 2],
+    zoom: u32,
+}
+
+impl CropArea {
+    /// Parses `X,Y,W,H` or `X,Y,W,H,ZOOM`.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+        let (x, y, w, h, zoom) = match numbers.as_deref() {
+            Some(&[x, y, w, h]) => (x, y, w, h, 1),
+            Some(&[x, y, w, h, zoom]) => (x, y, w, h, zoom),
+            _ => return Err("expected four or five whole numbers as in 10,20,64,40,8".to_owned()),
+        };
+        let fits =
+            |side: u32| side > 0 && u64::from(side) * u64::from(zoom) <= u64::from(MAX_SIDE_PX);
+        if zoom == 0 || !fits(w) || !fits(h) {
+            return Err(format!(
+                "expected an enlarged size of 1 to {MAX_SIDE_PX} pixels per side"
+            ));
+        }
+        Ok(Self {
+            corner: [x, y],
+            size: [w, h],
+            zoom,
+        })
+    }
+
+    /// Cuts the part out of `frame`.
+    pub fn of(&self, frame: &Frame) -> Result<Frame> {
+        let [x0, y0] = self.corner;
+        let [w, h] = self.size;
+        let is_inside =
+            |from: u32, size: u32, side: u32| u64::from(from) + u64::from(size) <= u64::from(side);
+        if !is_inside(x0, w, frame.width()) || !is_inside(y0, h, frame.height()) {
+            return Err(Error::argument(
+                "--crop",
+                format!("a part of {} by {} pixels", frame.width(), frame.height()),
+                format!("{x0},{y0},{w},{h}"),
+            ));
+        }
+        let (width, height) = (w * self.zoom, h * self.zoom);
+        let source = |x: u32, y: u32| {
+            let at = (y0 + y / self.zoom) * frame.width() + x0 + x / self.zoom;
+            frame.pixels()[at as usize]
+        };
+        let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let pixels = rows.map(|(x, y)| source(x, y)).collect();
+        Ok(Frame::from_pixels(width, height, pixels).taken_as(frame.colour_space()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_enlarged() {
+        let pixel = |v: u8| [f32::from(v), 0.0, 0.0, 1.0];
+        let frame = Frame::from_pixels(3, 2, (0..6).map(pixel).collect());
+        let part = CropArea::parse("1,0,2,2,2").unwrap().of(&frame).unwrap();
+        assert_eq!((part.width(), part.height()), (4, 4));
+        let reds: Vec<_> = part.pixels().iter().map(|p| p[0]).collect();
+        assert_eq!(reds[..8], [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
+        assert_eq!(reds[12..], [4.0, 4.0, 5.0, 5.0]);
+        assert!(CropArea::parse("2,0,2,2").unwrap().of(&frame).is_err());
+        for wrong in ["", "1,2,3", "0,0,0,1", "0,0,1,1,0", "0,0,9,9,99999"] {
+            assert!(CropArea::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

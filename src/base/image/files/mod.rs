@@ -1,0 +1,236 @@
+//! Picture files: PNG, `OpenEXR` and NPY.
+//!
+//! | format | holds | reading | writing |
+//! |---|---|---|---|
+//! | `.jpg` | 8 bits per channel in sRGB | baseline and progressive | no |
+//! | `.png` | 8 bits per channel, clamped, in sRGB, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
+//! | `.exr` | f32, premultiplied | the first layer with R, G, B and perhaps A | RGBA, lossless |
+//! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
+//!
+//! PNG files are in sRGB, and say so. The others hold colours in the picture's own
+//! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for
+//! meshes, unless chosen otherwise. Files are read as sRGB.
+//!
+//! The extension decides the format when writing, the first bytes of the content when reading.
+//! Readers check the sizes in headers against limits and against the length of the file before they
+//! allocate memory.
+
+mod exr;
+mod jpeg;
+mod limits;
+mod npy;
+mod npy_header;
+mod planes;
+mod png;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::{Frame, LayerPicture};
+use crate::error::{Error, Result, shown};
+use crate::output::write_whole;
+pub use planes::Plane;
+
+use limits::{MAX_FILE_BYTES, check_size};
+pub(crate) use png::{MAGIC as PNG_MAGIC, straight_8_bit};
+
+/// A picture file format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PictureFormat {
+    /// 8 or 16 bits per channel, straight alpha.
+    Png,
+    /// OpenEXR, 32-bit float RGBA.
+    Exr,
+    /// NumPy array, height x width x 3 or 4.
+    Npy,
+}
+
+impl PictureFormat {
+    /// Formats with the extensions of their files, without a dot, and the first bytes.
+    const ALL: [(Self, &str, &[u8]); 3] = [
+        (Self::Png, "png", png::MAGIC),
+        (Self::Exr, "exr", exr::MAGIC),
+        (Self::Npy, "npy", npy::MAGIC),
+    ];
+
+    /// The format of the extension of `path`, in upper or lower case.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?;
+        let mut all = Self::ALL.into_iter();
+        all.find_map(|(format, own, _)| own.eq_ignore_ascii_case(extension).then_some(format))
+    }
+
+    /// The format of a file with this `content`, by its first bytes.
+    fn of_content(content: &[u8]) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find_map(|(format, _, magic)| content.starts_with(magic).then_some(format))
+    }
+}
+
+/// Whether `path` has the extension of a picture that [`read`] accepts.
+pub fn is_readable_name(path: &Path) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str());
+    let is_jpeg = |e: &str| {
+        jpeg::EXTENSIONS
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(e))
+    };
+    PictureFormat::of_name(path).is_some() || extension.is_some_and(is_jpeg)
+}
+
+/// Reads the picture file `path`: PNG, JPEG, `OpenEXR` or NPY, by its content.
+///
+/// ```no_run
+/// let photo = quadrille_base::image::files::read("photo.png")?;
+/// quadrille_base::image::files::write("photo.exr", &photo)?;
+/// # Ok::<(), quadrille_base::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Read`] when the file cannot be read; [`Error::Limit`] when it, or the picture in it, is
+/// larger than this program's limits; [`Error::Malformed`] when its content is no picture of a known
+/// format, or a broken one.
+pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    read_from(file, path)
+}
+
+/// Reads a picture file from `source`; `named` is its name in errors.
+pub fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
+    decode(&content_of(source, named)?, named)
+}
+
+/// Reads all bytes of a picture file.
+fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    source
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut content)
+        .map_err(|e| Error::read(named, e))?;
+    let what = format!("{}: bytes of a picture file", shown(named));
+    Error::check_limit(what, MAX_FILE_BYTES, content.len() as u64)?;
+    Ok(content)
+}
+
+/// Decodes the content of a picture file; `named` is its name in errors.
+///
+/// # Errors
+/// As [`read`], without [`Error::Read`].
+pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+    match PictureFormat::of_content(content) {
+        Some(PictureFormat::Png) => png::decode(content, named),
+        Some(PictureFormat::Exr) => exr::decode(content, named),
+        Some(PictureFormat::Npy) => npy::decode(content, named),
+        None if content.starts_with(jpeg::MAGIC) => jpeg::decode(content, named),
+        None => Err(Error::malformed(
+            named,
+            "first bytes",
+            "a picture: PNG, JPEG, OpenEXR or NPY",
+            match &content[..content.len().min(8)] {
+                [] => "an empty file".to_owned(),
+                start => format!("{start:02x?}"),
+            },
+        )),
+    }
+}
+
+/// Reads the planes of the file `path`: the channels of an `OpenEXR` file besides R, G, B and A, or an
+/// NPY file of H x W or H x W x 3 numbers.
+pub fn read_planes(path: &Path) -> Result<Vec<Plane>> {
+    let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    let content = content_of(file, path)?;
+    match PictureFormat::of_content(&content) {
+        Some(PictureFormat::Exr) => exr::decode_planes(&content, path),
+        Some(PictureFormat::Npy) => npy::decode_planes(&content, path),
+        _ => {
+            let expected = "layers: an OpenEXR or NPY file";
+            Err(Error::malformed(
+                path,
+                "first bytes",
+                expected,
+                "another format",
+            ))
+        }
+    }
+}
+
+/// Writes `frame` to the file `path`, whole or not at all, in the format of its extension.
+///
+/// # Errors
+/// [`Error::Argument`] when the extension is not `.png`, `.exr` or `.npy`, or the picture has no pixels,
+/// more than 65 535 per side or more than 2^28; [`Error::Write`] when the file cannot be written.
+pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
+    let path = path.as_ref();
+    let format = PictureFormat::of_name(path).ok_or_else(|| {
+        Error::argument(
+            "picture file",
+            "a name that ends in .png, .exr or .npy",
+            shown(path),
+        )
+    })?;
+    check_size([frame.width(), frame.height()])?;
+    write_whole(path, |mut out| write_to(&mut out, format, frame))
+}
+
+/// Writes `frame` to `out` in `format`; [`write()`] also checks the size.
+///
+/// # Errors
+/// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a picture without pixels.
+pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> io::Result<()> {
+    if frame.pixels().is_empty() {
+        let reason = "a picture without pixels";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    match format {
+        PictureFormat::Png => png::encode(out, frame),
+        PictureFormat::Exr => exr::encode(out, frame, &[]),
+        PictureFormat::Npy => npy::encode(out, frame),
+    }
+}
+
+/// Writes `frame` and `layers` of the same size to the `OpenEXR` file `path`, whole or not at all.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_exr_layers(
+    path: impl AsRef<Path>,
+    frame: &Frame,
+    layers: &[LayerPicture],
+) -> Result<()> {
+    let path = path.as_ref();
+    let size = [frame.width(), frame.height()];
+    check_size(size)?;
+    if let Some(other) = layers.iter().find(|l| [l.width, l.height] != size) {
+        let expected = format!("{} x {} pixels", size[0], size[1]);
+        let found = format!("{} x {}", other.width, other.height);
+        return Err(Error::argument(other.layer.name(), expected, found));
+    }
+    write_whole(path, |mut out| exr::encode(&mut out, frame, layers))
+}
+
+/// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for
+/// normals.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
+    check_size([layer.width, layer.height])?;
+    write_whole(path.as_ref(), |mut out| npy::encode_layer(&mut out, layer))
+}
+
+/// Writes one number per pixel, row by row from the top, to the NPY file `path`, whole or not at all:
+/// u32, H x W. [`read`] does not accept such files.
+pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
+    check_size(size)?;
+    let pixels = size.map(u64::from).iter().product::<u64>();
+    if counts.len() as u64 != pixels {
+        return Err(Error::argument(
+            "numbers of pixels",
+            format!("{pixels}"),
+            format!("{}", counts.len()),
+        ));
+    }
+    write_whole(path, |mut out| npy::encode_counts(&mut out, size, counts))
+}

@@ -1,0 +1,185 @@
+//! Animated PNG (PNG specification, third edition, sections 4.9 and 11.3.6).
+//!
+//! Each frame is compressed as a PNG of its own; its IDAT chunks become the data of the animation, and
+//! fcTL chunks say when it is shown. The first frame is also the picture of viewers without animation.
+
+use std::io::{self, Write};
+
+use flate2::Crc;
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder};
+
+use super::facts::FilmFacts;
+use crate::image::Frame;
+use crate::image::files::{PNG_MAGIC, straight_8_bit};
+
+/// Bytes of a chunk beside its data: length, name, checksum.
+const CHUNK_OVERHEAD: usize = 12;
+
+/// Dispose of a frame by leaving it, and replace all of it by the next one.
+const REPLACE: [u8; 2] = [0, 0];
+
+/// The PNG of a frame as RGBA, so that all frames have the same colour type.
+pub(super) fn compressed(frame: &Frame) -> io::Result<Vec<u8>> {
+    let frame = frame.to_srgb();
+    let rgba: Vec<u8> = frame
+        .pixels()
+        .iter()
+        .flat_map(|&p| straight_8_bit(p))
+        .collect();
+    let mut png = Vec::new();
+    PngEncoder::new(&mut png)
+        .write_image(
+            &rgba,
+            frame.width(),
+            frame.height(),
+            ExtendedColorType::Rgba8,
+        )
+        .map_err(io::Error::other)?;
+    Ok(png)
+}
+
+pub struct Writer<W: Write> {
+    out: W,
+    facts: FilmFacts,
+    /// Number of the next fcTL or fdAT chunk.
+    sequence: u32,
+    is_first: bool,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn begin(mut out: W, facts: FilmFacts) -> io::Result<Self> {
+        out.write_all(PNG_MAGIC)?;
+        let [width, height] = facts.size.map(u32::to_be_bytes);
+        // 8 bits, RGBA, and the only compression, filter and interlacing that all frames share.
+        let ihdr = [&width[..], &height, &[8, 6, 0, 0, 0]].concat();
+        chunk(&mut out, *b"IHDR", &ihdr)?;
+        // Plays for ever.
+        let actl = [facts.frames.to_be_bytes(), 0_u32.to_be_bytes()].concat();
+        chunk(&mut out, *b"acTL", &actl)?;
+        Ok(Self {
+            out,
+            facts,
+            sequence: 0,
+            is_first: true,
+        })
+    }
+
+    pub(super) fn push(&mut self, png: &[u8]) -> io::Result<()> {
+        let control = self.control();
+        chunk(&mut self.out, *b"fcTL", &control)?;
+        for data in data_chunks(png) {
+            if self.is_first {
+                chunk(&mut self.out, *b"IDAT", data)?;
+            } else {
+                let number = self.next().to_be_bytes();
+                chunk(&mut self.out, *b"fdAT", &[&number[..], data].concat())?;
+            }
+        }
+        self.is_first = false;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        chunk(&mut self.out, *b"IEND", &[])?;
+        self.out.flush()
+    }
+
+    fn next(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence - 1
+    }
+
+    /// The whole picture, for one frame's time.
+    fn control(&mut self) -> Vec<u8> {
+        let [width, height] = self.facts.size.map(u32::to_be_bytes);
+        let (delay, per_second) = self.delay();
+        let mut data = self.next().to_be_bytes().to_vec();
+        data.extend([width, height, [0; 4], [0; 4]].concat());
+        data.extend(delay.to_be_bytes());
+        data.extend(per_second.to_be_bytes());
+        data.extend(REPLACE);
+        data
+    }
+
+    /// The time of a frame as a fraction of 16 bits.
+    fn delay(&self) -> (u16, u16) {
+        let rate = self.facts.rate;
+        let exact = u16::try_from(rate.denominator).ok();
+        exact
+            .zip(u16::try_from(rate.numerator).ok())
+            .unwrap_or_else(|| {
+                // Thousandths of a second, as 30000/1001 has them.
+                let ms = format!("{:.0}", 1000.0 / rate.per_second());
+                (ms.parse().unwrap_or(u16::MAX), 1000)
+            })
+    }
+}
+
+/// The data of all IDAT chunks of a PNG that this program encoded.
+fn data_chunks(png: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = &png[PNG_MAGIC.len().min(png.len())..];
+    std::iter::from_fn(move || {
+        loop {
+            let (length, after) = rest.split_first_chunk::<4>()?;
+            let length = u32::from_be_bytes(*length) as usize;
+            let (name, data) = after.split_first_chunk::<4>()?;
+            let data = data.get(..length)?;
+            rest = rest.get(length + CHUNK_OVERHEAD..)?;
+            if name == b"IDAT" {
+                return Some(data);
+            }
+        }
+    })
+}
+
+fn chunk(out: &mut impl Write, name: [u8; 4], data: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(data.len()).map_err(io::Error::other)?;
+    let mut checksum = Crc::new();
+    checksum.update(&name);
+    checksum.update(data);
+    out.write_all(&length.to_be_bytes())?;
+    out.write_all(&name)?;
+    out.write_all(data)?;
+    out.write_all(&checksum.sum().to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use image::AnimationDecoder;
+    use image::codecs::png::PngDecoder;
+
+    use super::*;
+    use crate::image::film::{FilmFormat, FilmWriter, FrameRate};
+
+    #[test]
+    fn frames_and_times_come_back() {
+        let frames: Vec<Frame> = [0.0, 0.5, 1.0]
+            .map(|v: f32| Frame::from_pixels(3, 2, vec![[v, 0.25, 0.0, 1.0]; 6]))
+            .to_vec();
+        let facts = FilmFacts {
+            size: [3, 2],
+            frames: 3,
+            rate: FrameRate::of(25.0).unwrap(),
+        };
+        let mut film = Vec::new();
+        let mut writer = FilmWriter::begin(FilmFormat::Apng, &mut film, facts).unwrap();
+        for frame in &frames {
+            writer
+                .push(&FilmFormat::Apng.prepare(frame).unwrap())
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        let decoder = PngDecoder::new(Cursor::new(&film)).unwrap();
+        assert!(decoder.is_apng().unwrap());
+        let decoded = decoder.apng().unwrap().into_frames();
+        let decoded = decoded.collect_frames().unwrap();
+        assert_eq!(decoded.len(), 3);
+        for (decoded, red) in decoded.iter().zip([0, 128, 255]) {
+            assert_eq!(decoded.delay().numer_denom_ms(), (40, 1));
+            assert!(decoded.buffer().pixels().all(|p| p.0 == [red, 64, 0, 255]));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What a film is, beside its pictures.
+
+use super::rate::FrameRate;
+
+/// What is known of a film before its first frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FilmFacts {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Number of frames.
+    pub frames: u32,
+    /// Frames per second.
+    pub rate: FrameRate,
+}

@@ -1,0 +1,113 @@
+//! Films: pictures of one size at an even rate, in one file.
+//!
+//! | format | holds |
+//! |---|---|
+//! | `.y4m` | uncompressed Y'CbCr 4:2:0 of 8 bits, BT.709, limited range, for pipes into encoders |
+//! | `.apng` | PNG frames without loss, with or without alpha |
+//! | `.mp4` | AV1, 4:2:0 of 8 bits, BT.709, limited range (Cargo feature `video`) |
+//!
+//! Work on a frame is split in two: [`FilmFormat::prepare`] does what depends on that frame alone, so that
+//! threads can share it; [`FilmWriter`] takes the results in order.
+
+mod apng;
+#[cfg(feature = "video")]
+mod av1;
+mod facts;
+mod rate;
+mod y4m;
+mod yuv;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::Frame;
+pub use facts::FilmFacts;
+pub use rate::FrameRate;
+
+/// The format of a film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilmFormat {
+    /// Uncompressed frames in YCbCr (YUV4MPEG2).
+    Y4m,
+    /// Animated PNG.
+    Apng,
+    /// AV1 in MP4; needs the Cargo feature `video`.
+    Mp4,
+}
+
+impl FilmFormat {
+    const ALL: [(Self, &str); 3] = [(Self::Y4m, "y4m"), (Self::Apng, "apng"), (Self::Mp4, "mp4")];
+
+    /// The format of the extension of `path`, in upper or lower case. `-.y4m` is Y4M on standard output.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?;
+        let mut all = Self::ALL.into_iter();
+        all.find_map(|(format, own)| own.eq_ignore_ascii_case(extension).then_some(format))
+    }
+
+    /// Whether this build writes the format.
+    pub fn is_built(self) -> bool {
+        self != Self::Mp4 || cfg!(feature = "video")
+    }
+
+    /// Whether pictures keep their alpha.
+    pub fn has_alpha(self) -> bool {
+        self == Self::Apng
+    }
+
+    /// Converts a picture to the bytes that a writer of this format takes.
+    pub fn prepare(self, frame: &Frame) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Y4m | Self::Mp4 => Ok(yuv::planes(frame)),
+            Self::Apng => apng::compressed(frame),
+        }
+    }
+}
+
+/// A film in progress.
+pub enum FilmWriter<W: Write> {
+    /// Uncompressed frames.
+    Y4m(y4m::Writer<W>),
+    /// Animated PNG.
+    Apng(apng::Writer<W>),
+    /// AV1 in MP4.
+    #[cfg(feature = "video")]
+    Mp4(Box<av1::Writer<W>>),
+}
+
+impl<W: Write> FilmWriter<W> {
+    /// Begins a film in `out`.
+    pub fn begin(format: FilmFormat, out: W, facts: FilmFacts) -> io::Result<Self> {
+        match format {
+            FilmFormat::Y4m => Ok(Self::Y4m(y4m::Writer::begin(out, facts)?)),
+            FilmFormat::Apng => Ok(Self::Apng(apng::Writer::begin(out, facts)?)),
+            #[cfg(feature = "video")]
+            FilmFormat::Mp4 => Ok(Self::Mp4(Box::new(av1::Writer::begin(out, facts)?))),
+            #[cfg(not(feature = "video"))]
+            FilmFormat::Mp4 => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "this program was built without the feature video",
+            )),
+        }
+    }
+
+    /// Appends a frame, as [`FilmFormat::prepare`] returned it.
+    pub fn push(&mut self, prepared: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Y4m(writer) => writer.push(prepared),
+            Self::Apng(writer) => writer.push(prepared),
+            #[cfg(feature = "video")]
+            Self::Mp4(writer) => writer.push(prepared),
+        }
+    }
+
+    /// Ends the film.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Y4m(writer) => writer.finish(),
+            Self::Apng(writer) => writer.finish(),
+            #[cfg(feature = "video")]
+            Self::Mp4(writer) => writer.finish(),
+        }
+    }
+}

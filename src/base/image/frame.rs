@@ -1,0 +1,147 @@
+//! Pictures in memory.
+
+use std::borrow::Cow;
+
+use super::srgb::{decode_srgb, encode_srgb};
+use crate::math::buffer::Buffer;
+
+/// What the colours of a picture mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColourSpace {
+    /// Values for a display, on the sRGB curve. Splats are trained on such values and blended without
+    /// decoding them.
+    #[default]
+    Srgb,
+    /// Linear light with the primaries of sRGB: 1 is white, and highlights may be brighter.
+    Linear,
+}
+
+/// A picture of premultiplied RGBA in f32, not clamped, with rows from the top.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    width: u32,
+    height: u32,
+    pixels: Buffer<[f32; 4]>,
+    colour_space: ColourSpace,
+}
+
+impl Frame {
+    /// Creates a transparent black picture in sRGB.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self {
+            width,
+            height,
+            pixels: Buffer::zeroed(width as usize * height as usize),
+            colour_space: ColourSpace::Srgb,
+        }
+    }
+
+    /// Makes the picture transparent black of another size, or keeps its pixels if it has that size.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        if [self.width, self.height] != [width, height] {
+            *self = Self::new(width, height);
+        }
+    }
+
+    /// Creates a picture in sRGB from its pixels, row by row from the top.
+    ///
+    /// # Panics
+    /// When there are not `width * height` pixels.
+    pub fn from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Self {
+        assert_eq!(
+            pixels.len(),
+            width as usize * height as usize,
+            "pixels of {width} x {height}"
+        );
+        Self {
+            width,
+            height,
+            pixels: pixels.into(),
+            colour_space: ColourSpace::Srgb,
+        }
+    }
+
+    /// The same pixels, taken as colours of another space.
+    pub fn taken_as(mut self, colour_space: ColourSpace) -> Self {
+        self.colour_space = colour_space;
+        self
+    }
+
+    /// What the colours mean.
+    pub fn colour_space(&self) -> ColourSpace {
+        self.colour_space
+    }
+
+    /// The picture in sRGB: itself, or its linear light clamped to 0 to 1 and encoded.
+    pub fn to_srgb(&self) -> Cow<'_, Self> {
+        if self.colour_space == ColourSpace::Srgb {
+            return Cow::Borrowed(self);
+        }
+        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
+            // Colours are encoded as they are before they are multiplied by alpha.
+            let straight = if a > 0.0 {
+                [r, g, b].map(|c| c / a)
+            } else {
+                [r, g, b]
+            };
+            let alpha = if a > 0.0 { a } else { 1.0 };
+            let [r, g, b] = encode_srgb(straight).map(|c| c * alpha);
+            [r, g, b, a]
+        });
+        Cow::Owned(Self::from_pixels(self.width, self.height, pixels.collect()))
+    }
+
+    /// The picture in linear light: itself, or its sRGB decoded.
+    pub fn to_linear(&self) -> Cow<'_, Self> {
+        if self.colour_space == ColourSpace::Linear {
+            return Cow::Borrowed(self);
+        }
+        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
+            let alpha = if a > 0.0 { a } else { 1.0 };
+            let [r, g, b] = decode_srgb([r, g, b].map(|c| c / alpha)).map(|c| c * alpha);
+            [r, g, b, a]
+        });
+        let linear = Self::from_pixels(self.width, self.height, pixels.collect());
+        Cow::Owned(linear.taken_as(ColourSpace::Linear))
+    }
+
+    /// Width in pixels.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The pixels, premultiplied RGBA, row by row from the top.
+    pub fn pixels(&self) -> &[[f32; 4]] {
+        &self.pixels
+    }
+
+    /// The pixels, mutable, in the same order.
+    pub fn pixels_mut(&mut self) -> &mut [[f32; 4]] {
+        &mut self.pixels
+    }
+
+    /// Composites the picture over an opaque background, an sRGB colour: `C + (1 - a) * background`, with
+    /// alpha 1, in the colour space of the picture.
+    pub fn over(&self, background: [f32; 3]) -> Self {
+        let background = match self.colour_space {
+            ColourSpace::Srgb => background,
+            ColourSpace::Linear => decode_srgb(background),
+        };
+        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
+            let t = 1.0 - a;
+            [
+                r + t * background[0],
+                g + t * background[1],
+                b + t * background[2],
+                1.0,
+            ]
+        });
+        let over = Self::from_pixels(self.width, self.height, pixels.collect());
+        over.taken_as(self.colour_space)
+    }
+}

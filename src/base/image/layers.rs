@@ -1,0 +1,175 @@
+//! Pictures beside the colours of a view: depth, normals, identifiers and counts.
+
+use std::fmt::Display;
+
+/// A kind of picture beside the colours: an arbitrary output variable, or AOV, in the words of film
+/// renderers.
+///
+/// Each is defined per pixel over the fragments that the pixel blends, with their weights
+/// `w = T alpha`, where `T` is the transmittance in front of a fragment, and with the depth `z` of the
+/// splat's centre.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Layer {
+    /// Mean depth: the sum of `w z` over alpha, 0 where nothing is blended
+    Depth,
+    /// Sum of `w z`
+    DepthSum,
+    /// Sum of `w / z`
+    DepthInverse,
+    /// Depth of the last fragment in front of which more than half of the light passes
+    DepthMedian,
+    /// Alpha: 1 less the transmittance behind all fragments
+    Alpha,
+    /// Sum of `w n` in camera space (right, down, forward), where n is the shortest axis of a splat,
+    /// turned towards the camera
+    Normal,
+    /// Index in the scene of the splat with the largest weight; 4294967295 where nothing is blended
+    Id,
+    /// Number of fragments blended
+    Count,
+    /// Indices in the scene of the splats with the largest weights, as many as the number says, in
+    /// descending order of the weights; 4294967295 where fewer are blended.
+    #[cfg_attr(feature = "clap", value(skip))]
+    TopId(TopCount),
+    /// The weights of the splats of [`Self::TopId`]; 0 where fewer are blended.
+    #[cfg_attr(feature = "clap", value(skip))]
+    TopWeight(TopCount),
+}
+
+/// Number of splats that a layer names for each pixel: 1 to [`Self::MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TopCount(u8);
+
+impl TopCount {
+    /// The largest number. Each splat takes 8 bytes per pixel.
+    pub const MAX: u8 = 32;
+
+    /// A number of splats; `None` if it is out of range.
+    pub fn new(count: u8) -> Option<Self> {
+        (1..=Self::MAX).contains(&count).then_some(Self(count))
+    }
+
+    /// The number.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl Layer {
+    /// All layers but those of several splats per pixel.
+    pub const ALL: [Self; 8] = [
+        Self::Depth,
+        Self::DepthSum,
+        Self::DepthInverse,
+        Self::DepthMedian,
+        Self::Alpha,
+        Self::Normal,
+        Self::Id,
+        Self::Count,
+    ];
+
+    /// Name of the layer, such as `depth-median`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Depth => "depth",
+            Self::DepthSum => "depth-sum",
+            Self::DepthInverse => "depth-inverse",
+            Self::DepthMedian => "depth-median",
+            Self::Alpha => "alpha",
+            Self::Normal => "normal",
+            Self::Id => "id",
+            Self::Count => "count",
+            Self::TopId(_) => "top-id",
+            Self::TopWeight(_) => "top-weight",
+        }
+    }
+
+    /// Names of its channels in an `OpenEXR` file. Blender and Nuke take what stands before the dot as
+    /// the name of a layer and one letter behind it as the channel; `Z` alone is depth.
+    pub fn exr_channels(self) -> Vec<String> {
+        let one = |name: &str| vec![name.to_owned()];
+        let ranked = |name: &str, count: TopCount| {
+            let ranks = 1..=count.get();
+            ranks.map(|rank| format!("{name}{rank}.X")).collect()
+        };
+        match self {
+            Self::Depth => one("Z"),
+            Self::DepthSum => one("DepthSum.Z"),
+            Self::DepthInverse => one("DepthInverse.Z"),
+            Self::DepthMedian => one("DepthMedian.Z"),
+            Self::Alpha => one("Alpha.A"),
+            Self::Normal => ["N.X", "N.Y", "N.Z"].map(str::to_owned).to_vec(),
+            Self::Id => one("Id.X"),
+            Self::Count => one("Count.X"),
+            Self::TopId(count) => ranked("TopId", count),
+            Self::TopWeight(count) => ranked("TopWeight", count),
+        }
+    }
+
+    /// Number of planes: 3 for normals, one for each splat of several, else 1.
+    pub fn planes(self) -> usize {
+        match self {
+            Self::Normal => 3,
+            Self::TopId(count) | Self::TopWeight(count) => count.get().into(),
+            _ => 1,
+        }
+    }
+
+    /// Whether the values are whole numbers.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Id | Self::Count | Self::TopId(_))
+    }
+}
+
+impl Display for Layer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The picture of a layer: one or more planes of f32 or u32, each row by row from the top.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerPicture {
+    /// What the picture shows.
+    pub layer: Layer,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// The planes, one after the other, as the bits of their numbers.
+    bits: Vec<u32>,
+}
+
+impl LayerPicture {
+    /// Creates a picture of `layer` from the bits of its planes.
+    ///
+    /// # Panics
+    /// When the number of values does not match.
+    pub fn from_bits(layer: Layer, [width, height]: [u32; 2], bits: Vec<u32>) -> Self {
+        let pixels = width as usize * height as usize;
+        assert_eq!(bits.len(), pixels * layer.planes(), "values of {layer}");
+        Self {
+            layer,
+            width,
+            height,
+            bits,
+        }
+    }
+
+    /// Values of a plane: f32, for all layers but those of whole numbers, whose bits these are.
+    pub fn plane(&self, plane: usize) -> &[f32] {
+        bytemuck::cast_slice(self.plane_bits(plane))
+    }
+
+    /// Values of the first plane of whole numbers: `id` or `count`.
+    pub fn whole(&self) -> &[u32] {
+        self.plane_bits(0)
+    }
+
+    /// The bits of a plane's values.
+    pub fn plane_bits(&self, plane: usize) -> &[u32] {
+        let pixels = self.width as usize * self.height as usize;
+        &self.bits[plane * pixels..][..pixels]
+    }
+}

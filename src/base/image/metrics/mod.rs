@@ -1,0 +1,120 @@
+//! Metrics that compare two pictures, under a named protocol.
+//!
+//! Colours are compared premultiplied, that is over black, so a picture with alpha equals the same
+//! picture over black; the difference of alpha is reported separately. There is no gamma, alignment
+//! or cropping.
+//!
+//! NaN and infinite values never improve a metric: they count as 0 or 1, whichever is farther from the
+//! other picture's value, unless both pictures have the same one. Pixels with such values are counted.
+
+mod flip;
+mod flip_colour;
+mod flip_filters;
+mod planes;
+mod psnr;
+mod separable;
+mod ssim;
+
+use serde::Serialize;
+
+pub use self::planes::Protocol;
+
+use self::planes::Pair;
+use super::Frame;
+use crate::error::{Error, Result};
+
+/// Differences of two pictures of the same size. 1.0 is the peak value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Peak signal-to-noise ratio over all pixels and the three colour channels, in decibels:
+    /// `10 log10(1 / mse)`; `None` when the colours are identical under the protocol.
+    pub psnr_db: Option<f64>,
+    /// Structural similarity (Wang et al. 2004): 11 x 11 Gaussian window of sigma 1.5, zeros beyond
+    /// the edge, C1 = 0.01^2, C2 = 0.03^2, mean over pixels and channels; 1 when identical.
+    pub ssim: f64,
+    /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in
+    /// `[0, 1]`; 0 when identical.
+    pub flip: f64,
+    /// The largest difference of a colour channel.
+    pub max_abs: f64,
+    /// The 99.9th percentile over pixels of the largest difference of the three colour channels.
+    pub p99_9_abs: f64,
+    /// The mean squared difference over all pixels and the three colour channels.
+    pub mse: f64,
+    /// The largest difference of alpha, which affects none of the other numbers.
+    pub alpha_max_abs: f64,
+    /// Pixels with a NaN or infinite channel in either picture.
+    pub non_finite_pixels: u64,
+}
+
+/// Compares two pictures in sRGB under `protocol`. Their order does not matter.
+///
+/// ```
+/// use quadrille_base::image::Frame;
+/// use quadrille_base::image::metrics::{Protocol, compare};
+///
+/// let grey = |value: f32| Frame::from_pixels(8, 8, vec![[value, value, value, 1.0]; 64]);
+/// let found = compare(&grey(0.5), &grey(0.625), Protocol::Float)?;
+/// assert_eq!(found.max_abs, 0.125);
+/// assert!((found.psnr_db.unwrap() - 18.06).abs() < 0.01);
+/// # Ok::<(), quadrille_base::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Argument`] when the pictures differ in size or have no pixels.
+pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
+    compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
+}
+
+/// Peak signal-to-noise ratio of colours as floats, in decibels; infinite when they are the same.
+pub fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
+    let compared = compare(a, b, Protocol::Float)?;
+    Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
+}
+
+/// Peak signal-to-noise ratio of colours as floats, in decibels, and the largest difference of a colour
+/// channel: as those of [`compare`], without the metrics that take longer.
+pub fn psnr_and_max_abs(a: &Frame, b: &Frame) -> Result<(Option<f64>, f64)> {
+    let [mse, max_abs, _] = psnr::differences(&checked_pair(a, b, Protocol::Float)?);
+    Ok((psnr::psnr_db(mse), max_abs))
+}
+
+/// Prepares two pictures for the metrics.
+fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Pair> {
+    let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
+    if (a.width(), a.height()) != (b.width(), b.height()) {
+        let what = "size of the second picture";
+        return Err(Error::argument(what, size(a), size(b)));
+    }
+    if a.pixels().is_empty() {
+        let what = "size of the pictures";
+        return Err(Error::argument(what, "at least 1 x 1", size(a)));
+    }
+    Ok(Pair::new(&a.to_srgb(), &b.to_srgb(), protocol))
+}
+
+/// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with_map(
+    a: &Frame,
+    b: &Frame,
+    protocol: Protocol,
+) -> Result<(Comparison, Vec<f32>)> {
+    let pair = checked_pair(a, b, protocol)?;
+    let [mse, max_abs, p99_9_abs] = psnr::differences(&pair);
+    let errors = flip::error_map(&pair);
+    let sum: f64 = errors.iter().copied().map(f64::from).sum();
+    let comparison = Comparison {
+        psnr_db: psnr::psnr_db(mse),
+        ssim: ssim::ssim(&pair),
+        flip: sum / errors.len() as f64,
+        max_abs,
+        p99_9_abs,
+        mse,
+        alpha_max_abs: pair.alpha_max_abs,
+        non_finite_pixels: pair.non_finite_pixels,
+    };
+    Ok((comparison, errors))
+}

@@ -1,0 +1,18 @@
+//! Pictures: in memory, in files, and compared with each other.
+
+pub mod crop;
+pub mod difference;
+mod eight_bit;
+pub mod exposure;
+pub mod files;
+pub mod film;
+mod frame;
+mod layers;
+mod memory;
+pub mod metrics;
+pub mod srgb;
+
+pub use eight_bit::{from_8_bit, to_8_bit};
+pub use frame::{ColourSpace, Frame};
+pub use layers::{Layer, LayerPicture, TopCount};
+pub use memory::check_memory;

@@ -1,0 +1,69 @@
+//! The sRGB curve between stored colours and linear light, in which colours are averaged and lit
+//! (IEC 61966-2-1).
+
+/// Slope of the linear part near black.
+const SLOPE: f32 = 12.92;
+/// Offset and exponent of the curved part.
+const OFFSET: f32 = 0.055;
+const EXPONENT: f32 = 2.4;
+/// Where the two parts meet, encoded and in linear light.
+const ENCODED_BEND: f32 = 0.040_45;
+const LINEAR_BEND: f32 = 0.003_130_8;
+
+/// Linear light to sRGB, both 0 to 1; clamped. Resolved pixels are encoded last, as a render target
+/// in an sRGB format is: its samples are averaged in linear light.
+pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
+    linear.map(|c| {
+        let c = c.clamp(0.0, 1.0);
+        if c <= LINEAR_BEND {
+            c * SLOPE
+        } else {
+            let curved = c.powf(1.0 / EXPONENT);
+            // (1 + OFFSET) curved - OFFSET, such that 1 stays 1.
+            curved + OFFSET * (curved - 1.0)
+        }
+    })
+}
+
+/// sRGB to linear light, both 0 to 1.
+pub fn decode_srgb(encoded: [f32; 3]) -> [f32; 3] {
+    encoded.map(|c| {
+        if c <= ENCODED_BEND {
+            c / SLOPE
+        } else {
+            ((c + OFFSET) / (1.0 + OFFSET)).powf(EXPONENT)
+        }
+    })
+}
+
+/// Linear light of each of the 256 values of a channel.
+pub fn srgb_decoding_table() -> [f32; 256] {
+    let mut values = 0..=u8::MAX;
+    std::array::from_fn(|_| {
+        let value = f32::from(values.next().unwrap_or(u8::MAX));
+        decode_srgb([value / 255.0; 3])[0]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let table = srgb_decoding_table();
+        for (k, &linear) in table.iter().enumerate() {
+            let [encoded, ..] = encode_srgb([linear; 3]);
+            assert!((encoded - k as f32 / 255.0).abs() < 1e-6, "{k}: {encoded}");
+            assert_eq!(decode_srgb([k as f32 / 255.0; 3]), [linear; 3]);
+        }
+        assert_eq!((table[0], table[255]), (0.0, 1.0));
+    }
+
+    #[test]
+    fn known_values_and_poison() {
+        // Half the light is 188 of 255.
+        assert!((encode_srgb([0.5; 3])[0] - 0.735_357).abs() < 1e-5);
+        assert_eq!(encode_srgb([-1.0, 2.0, 0.0]), [0.0, 1.0, 0.0]);
+    }
+}

@@ -1,0 +1,19 @@
+//! The foundation of quadrille: errors, outputs, numbers, pictures, and the rules of shading and coverage
+//! that all of its renderers and emulated machines share.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`error`], [`output`] | typed errors by who is at fault; files that are written whole or not at all |
+//! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
+//! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
+//! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
+//! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
+
+pub mod error;
+pub mod image;
+pub mod math;
+pub mod output;
+pub mod raster;
+pub mod shading;
+
+pub use error::{Error, Fault, Result};

@@ -1,0 +1,167 @@
+//! Large arrays on huge pages, and atomic access for threads that fill them.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::AtomicU64;
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+
+/// Size in bytes from which an array has its own mapping: a huge page of x86-64. Touching fresh 4 KiB
+/// pages costs more than decoding the splats that go into them.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// A zero-initialised array of fixed length, on huge pages if it is large and the system has them.
+pub enum Buffer<T> {
+    /// An array of the allocator.
+    Heap(Vec<T>),
+    /// An anonymous mapping, in pages that are touched first when they are written.
+    Mapped {
+        /// The pages.
+        map: MmapMut,
+        /// Number of elements.
+        len: usize,
+    },
+}
+
+impl<T: Pod> Buffer<T> {
+    /// Creates an array of `len` zeros.
+    pub fn zeroed(len: usize) -> Self {
+        let mapped = len
+            .checked_mul(size_of::<T>())
+            .filter(|bytes| *bytes >= HUGE_PAGE_BYTES)
+            .and_then(|bytes| MmapMut::map_anon(bytes).ok());
+        match mapped {
+            Some(map) => {
+                // A failure only makes it slower.
+                #[cfg(target_os = "linux")]
+                let _ = map.advise(memmap2::Advice::HugePage);
+                Self::Mapped { map, len }
+            }
+            None => Self::Heap(vec![T::zeroed(); len]),
+        }
+    }
+
+    /// Whether the process has enough address space left for `len` items.
+    pub fn can_hold(len: usize) -> bool {
+        let bytes = len.checked_mul(size_of::<T>());
+        bytes.is_some_and(|bytes| bytes < HUGE_PAGE_BYTES || MmapMut::map_anon(bytes).is_ok())
+    }
+
+    /// Grows to at least `len` items; if it has to grow, all items are zero.
+    pub fn reserve_zeroed(&mut self, len: usize) {
+        if self.len() < len {
+            // The old array is freed first, so that memory never holds both.
+            *self = Self::default();
+            *self = Self::zeroed(len);
+        }
+    }
+
+    /// Keeps the first `len` items; has no effect if there are fewer.
+    pub fn truncate(&mut self, len: usize) {
+        match self {
+            Self::Heap(items) => items.truncate(len),
+            Self::Mapped { len: mapped, .. } => *mapped = len.min(*mapped),
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Buffer<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self::Heap(items)
+    }
+}
+
+impl<T: Pod> Default for Buffer<T> {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl<T: Pod> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Heap(items) => items,
+            Self::Mapped { map, len } => bytemuck::cast_slice(&map[..len * size_of::<T>()]),
+        }
+    }
+}
+
+impl<T: Pod> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Heap(items) => items,
+            Self::Mapped { map, len } => {
+                bytemuck::cast_slice_mut(&mut map[..*len * size_of::<T>()])
+            }
+        }
+    }
+}
+
+impl<T: Pod> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeroed(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Buffer<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Pod> std::fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Buffer").field("len", &self.len()).finish()
+    }
+}
+
+/// The same words as atomics, so that threads can fill disjoint parts of one array in safe code.
+/// Relaxed loads and stores of whole words cost the same as plain ones.
+pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
+    #[allow(unsafe_code, reason = "the standard library's cast is unstable")]
+    // SAFETY: the types have one layout and, on every 64-bit target, one alignment; the exclusive
+    // borrow lasts as long as the shared one.
+    unsafe {
+        const { assert!(align_of::<u64>() == align_of::<AtomicU64>()) };
+        &*(std::ptr::from_mut(words) as *const [AtomicU64])
+    }
+}
+
+/// Prefetches the cache line of `values[index]`. Does nothing when there is no such value or the
+/// machine has no such instruction.
+#[inline(always)]
+pub fn prefetch<T>(values: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(value) = values.get(index) {
+        #[allow(unsafe_code, reason = "a hint without architectural effect")]
+        // SAFETY: prefetching reads nothing, and the address is that of a live value.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, index);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_and_large_arrays_behave_alike() {
+        for len in [0, 3, HUGE_PAGE_BYTES / 4, HUGE_PAGE_BYTES] {
+            let mut buffer = Buffer::<f32>::zeroed(len);
+            assert!(buffer.iter().all(|v| *v == 0.0));
+            buffer.iter_mut().for_each(|v| *v = 1.0);
+            assert!(buffer.clone() == buffer);
+            buffer.truncate(2);
+            assert!(buffer.iter().all(|v| *v == 1.0));
+            assert_eq!(buffer.len(), len.min(2));
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Real spherical harmonics, degree 0 to 4, in the order and sign of 3DGS files.
+
+use std::ops::{Add, Mul, Sub};
+
+use super::narrow;
+
+/// Number type of the basis: f64 for definitions, lanes of f32 for speed.
+pub trait ShScalar: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    /// `self * k`.
+    fn times(self, k: f64) -> Self;
+    /// `self + k`.
+    fn plus(self, k: f64) -> Self;
+    /// `self * b + c`.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+}
+
+impl ShScalar for f64 {
+    fn times(self, k: f64) -> Self {
+        self * k
+    }
+    fn plus(self, k: f64) -> Self {
+        self + k
+    }
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        self * b + c
+    }
+}
+
+/// Lanes of f32; constants are rounded to f32.
+impl<S: fearless_simd::Simd> ShScalar for fearless_simd::f32x16<S> {
+    #[inline(always)]
+    fn times(self, k: f64) -> Self {
+        self * narrow(k)
+    }
+    #[inline(always)]
+    fn plus(self, k: f64) -> Self {
+        self + narrow(k)
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        fearless_simd::SimdFloat::mul_add(self, b, c)
+    }
+}
+
+/// Value of the constant basis function: 1 / (2 sqrt(pi)).
+pub const SH_C0: f64 = 0.282_094_791_773_878_14;
+const C1: f64 = 0.488_602_511_902_919_9;
+const C2: [f64; 3] = [
+    1.092_548_430_592_079_2,
+    0.315_391_565_252_520_05,
+    0.546_274_215_296_039_6,
+];
+const C3: [f64; 5] = [
+    0.590_043_589_926_643_5,
+    2.890_611_442_640_554,
+    0.457_045_799_464_465_8,
+    0.373_176_332_590_115_4,
+    1.445_305_721_320_277,
+];
+const C4: [f64; 6] = [
+    2.503_342_941_796_704_6,
+    1.770_130_769_779_930_4,
+    0.946_174_695_757_560_1,
+    0.669_046_543_557_289_2,
+    0.105_785_546_915_204_31,
+    0.473_087_347_878_780_04,
+];
+/// Factor of the degree-4 sectoral function in the form (x^4 - 6 x^2 y^2 + y^4): a quarter of the
+/// usual one.
+const C4_SECTORAL: f64 = 0.625_835_735_449_176_1;
+
+/// Axes in whose coordinates each function of degree 1 to 4 is odd: x, y, z. A function changes its sign
+/// by the product of their signs when axes change theirs.
+pub const SH_SIGN_AXES: [[bool; 3]; 24] = [
+    [false, true, false],  // y
+    [false, false, true],  // z
+    [true, false, false],  // x
+    [true, true, false],   // xy
+    [false, true, true],   // yz
+    [false, false, false], // 1
+    [true, false, true],   // xz
+    [false, false, false], // 1
+    [false, true, false],  // y
+    [true, true, true],    // xyz
+    [false, true, false],  // y
+    [false, false, true],  // z
+    [true, false, false],  // x
+    [false, false, true],  // z
+    [true, false, false],  // x
+    [true, true, false],   // xy
+    [false, true, true],   // yz
+    [true, true, false],   // xy
+    [false, true, true],   // yz
+    [false, false, false], // 1
+    [true, false, true],   // xz
+    [false, false, false], // 1
+    [true, false, true],   // xz
+    [false, false, false], // 1
+];
+
+/// Adds to each channel of `colour` (already holding its constant term) the terms of degree 1 to
+/// `degree` in the unit direction `dir`.
+///
+/// `rest(k)` yields coefficient `k` (0 is the first of degree 1) of red, green and blue. The basis
+/// is the one of the 3DGS reference: degree 1 is (-y, z, -x) times C1, and so on.
+#[inline(always)]
+pub fn sh_colour<T: ShScalar>(
+    degree: u8,
+    dir: [T; 3],
+    mut colour: [T; 3],
+    rest: impl Fn(usize) -> [T; 3],
+) -> [T; 3] {
+    let ([x, y, z], c) = (dir, &mut colour);
+    if degree >= 1 {
+        add(c, rest(0), y.times(-C1));
+        add(c, rest(1), z.times(C1));
+        add(c, rest(2), x.times(-C1));
+    }
+    if degree < 2 {
+        return colour;
+    }
+    let (xx, yy, zz) = (x * x, y * y, z * z);
+    let (xy, yz, xz) = (x * y, y * z, x * z);
+    add(c, rest(3), xy.times(C2[0]));
+    add(c, rest(4), yz.times(-C2[0]));
+    add(c, rest(5), (zz + zz - xx - yy).times(C2[1]));
+    add(c, rest(6), xz.times(-C2[0]));
+    add(c, rest(7), (xx - yy).times(C2[2]));
+    if degree < 3 {
+        return colour;
+    }
+    let three = |v: T| v.times(3.0);
+    add(c, rest(8), (y * (three(xx) - yy)).times(-C3[0]));
+    add(c, rest(9), (xy * z).times(C3[1]));
+    add(c, rest(10), (y * (zz.times(4.0) - xx - yy)).times(-C3[2]));
+    add(
+        c,
+        rest(11),
+        (z * (zz + zz - three(xx) - three(yy))).times(C3[3]),
+    );
+    add(c, rest(12), (x * (zz.times(4.0) - xx - yy)).times(-C3[2]));
+    add(c, rest(13), (z * (xx - yy)).times(C3[4]));
+    add(c, rest(14), (x * (xx - three(yy))).times(-C3[0]));
+    if degree < 4 {
+        return colour;
+    }
+    let seven = |v: T| v.times(7.0);
+    add(c, rest(15), (xy * (xx - yy)).times(C4[0]));
+    add(c, rest(16), (yz * (three(xx) - yy)).times(-C4[1]));
+    add(c, rest(17), (xy * seven(zz).plus(-1.0)).times(C4[2]));
+    add(c, rest(18), (yz * seven(zz).plus(-3.0)).times(-C4[3]));
+    add(
+        c,
+        rest(19),
+        (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]),
+    );
+    add(c, rest(20), (xz * seven(zz).plus(-3.0)).times(-C4[3]));
+    add(c, rest(21), ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]));
+    add(c, rest(22), (xz * (xx - three(yy))).times(-C4[1]));
+    add(
+        c,
+        rest(23),
+        (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL),
+    );
+    colour
+}
+
+/// Adds a coefficient's term to each channel. This is not a closure, since closures are compiled
+/// without the vector instructions of the function around them.
+#[inline(always)]
+fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
+    for (sum, coefficient) in colour.iter_mut().zip(coefficient) {
+        *sum = coefficient.mul_add(basis, *sum);
+    }
+}
+
+/// The first `N` basis functions, of degree 0 to `degree`, in the unit direction `dir`.
+pub fn sh_basis<const N: usize>(degree: u8, dir: [f64; 3]) -> [f64; N] {
+    let mut values = [SH_C0; N];
+    // Three channels with one coefficient of 1 each evaluate three functions at once.
+    for (first, out) in (0..).step_by(3).zip(values[1..].chunks_mut(3)) {
+        let one_each = |k: usize| [0, 1, 2].map(|c| f64::from(u8::from(k == first + c)));
+        let shown = sh_colour(degree, dir, [0.0; 3], one_each);
+        out.copy_from_slice(&shown[..out.len()]);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_odd_in_their_sign_axes() {
+        let dir = [0.36, 0.48, 0.8];
+        let before: [f64; 25] = sh_basis(4, dir);
+        for axis in 0..3 {
+            let mut flipped = dir;
+            flipped[axis] = -flipped[axis];
+            let after: [f64; 25] = sh_basis(4, flipped);
+            for (k, odd) in SH_SIGN_AXES.iter().enumerate() {
+                let sign = if odd[axis] { -1.0 } else { 1.0 };
+                assert!(
+                    (after[k + 1] - sign * before[k + 1]).abs() < 1e-12,
+                    "{k} {axis}"
+                );
+            }
+        }
+    }
+
+    /// The basis functions are orthonormal on the sphere: an independent check of every constant.
+    /// Midpoint rule in z and the azimuth, exact for these polynomials up to the z rule's error.
+    #[test]
+    fn basis_is_orthonormal() {
+        let (n_z, n_phi) = (2000, 24);
+        let mut gram = [[0.0; 25]; 25];
+        for i in 0..n_z {
+            let z = (f64::from(i) + 0.5) / f64::from(n_z) * 2.0 - 1.0;
+            for j in 0..n_phi {
+                let phi = f64::from(j) / f64::from(n_phi) * std::f64::consts::TAU;
+                let r = (1.0 - z * z).sqrt();
+                let b: [f64; 25] = sh_basis(4, [r * phi.cos(), r * phi.sin(), z]);
+                let weight = 4.0 * std::f64::consts::PI / f64::from(n_z * n_phi);
+                for (row, &bi) in gram.iter_mut().zip(&b) {
+                    for (sum, &bj) in row.iter_mut().zip(&b) {
+                        *sum += weight * bi * bj;
+                    }
+                }
+            }
+        }
+        for (i, row) in gram.iter().enumerate() {
+            for (j, &value) in row.iter().enumerate() {
+                let expected = f64::from(u8::from(i == j));
+                assert!((value - expected).abs() < 1e-5, "<{i}, {j}> = {value}");
+            }
+        }
+    }
+}

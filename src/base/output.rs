@@ -1,0 +1,269 @@
+//! Output files: written whole or not at all, and never over an input.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result, shown};
+
+/// Permissions of a new file before the process's umask is applied: reading and writing for all, as
+/// `open(2)` gives any file. The default of a temporary file would hide it from other users.
+#[cfg(unix)]
+const NEW_FILE_MODE: u32 = 0o666;
+
+/// Maximum number of symbolic links to follow, as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// Temporary files of writes in progress. The list is global because an interrupt ends the process,
+/// not one writer.
+static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Writes the file `path` by calling `write`, so that no reader ever sees a part of it.
+///
+/// The bytes go to a temporary file in the same folder, which is renamed to `path` only when `write`
+/// has succeeded; on an error, an old file stays as it was. A symbolic link is followed, and the
+/// file it points at is replaced. A path that exists and is not a plain file, such as `/dev/null` or
+/// a pipe, is written to directly. The writer is buffered. All errors are [`Error::Write`].
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let real = link_target(path);
+    let written = match fs::metadata(&real) {
+        Ok(there) if !there.is_file() => {
+            let file = OpenOptions::new().write(true).open(&real);
+            file.and_then(|file| write_buffered(&file, write))
+        }
+        _ => write_and_rename(&real, write),
+    };
+    written.map_err(|e| Error::write(path, e))
+}
+
+/// Writes the folder `path` with the given files, so that no reader ever sees a part of it.
+///
+/// The files go to a temporary folder in the same place, which is renamed when all are written. A folder
+/// that exists is replaced if all its files are among `replaceable`. All errors are [`Error::Write`].
+pub fn write_folder(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) -> Result<()> {
+    let written = write_and_swap(&link_target(path), files, replaceable);
+    written.map_err(|e| Error::write(path, e))
+}
+
+fn write_and_swap(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) -> io::Result<()> {
+    if path.file_name().is_none() {
+        let reason = "the folder needs a name of its own, other than that of the working folder";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    if let Some(other) = other_file(path, replaceable)? {
+        let reason = format!("the folder holds {}, which is no part of it", shown(&other));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+    }
+    let temporary = temporary_names().tempdir_in(folder_of(path));
+    let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
+    let part = temporary.path().to_path_buf();
+    part_files().push(part.clone());
+    let swap = || -> io::Result<()> {
+        let (new, old) = (part.join("new"), part.join("old"));
+        fs::create_dir(&new)?;
+        for (name, bytes) in files {
+            fs::write(new.join(name), bytes)?;
+        }
+        if path.is_dir() {
+            fs::rename(path, &old)?;
+        }
+        fs::rename(&new, path).inspect_err(|_| {
+            // The error that is returned says more than one of the way back.
+            let _ = fs::rename(&old, path);
+        })
+    };
+    let swapped = swap();
+    part_files().retain(|folder| *folder != part);
+    swapped
+}
+
+/// A file in the folder `path`, if it exists, whose name is not one of `names`.
+fn other_file(path: &Path, names: &[&str]) -> io::Result<Option<PathBuf>> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let is_known = names.iter().any(|name| entry.file_name() == *name);
+        if !is_known || !entry.file_type()?.is_file() {
+            return Ok(Some(entry.path()));
+        }
+    }
+    Ok(None)
+}
+
+/// Creates the folder of the output `path` if it is missing. Call it before long work whose result
+/// could not be written otherwise.
+pub fn make_folder_of(path: &Path) -> Result<()> {
+    fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
+}
+
+/// Refuses an output that is one of the `inputs`, also through relative paths and symbolic links.
+pub fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let Some(target) = real(output).filter(|target| target.is_file()) else {
+        return Ok(());
+    };
+    match inputs
+        .iter()
+        .find(|input| real(input).as_ref() == Some(&target))
+    {
+        None => Ok(()),
+        Some(input) => Err(Error::argument(
+            "output",
+            "a file that is not an input",
+            format!("{}, which is read", shown(input)),
+        )),
+    }
+}
+
+/// Installs a handler for interrupts (Ctrl-C), which removes the temporary files of writes in progress
+/// and ends the process with exit code 130, as shells do.
+pub fn clean_up_on_interrupt() {
+    const INTERRUPTED: i32 = 130;
+    let handler = || {
+        for path in part_files().drain(..) {
+            // The process ends in either case.
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        }
+        std::process::exit(INTERRUPTED);
+    };
+    // Without the handler, an interrupt still ends the process.
+    let _ = ctrlc::set_handler(handler);
+}
+
+fn part_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    PART_FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The path that the symbolic link `path` points at, also if no file exists there; `path` itself if it
+/// is no link.
+fn link_target(path: &Path) -> PathBuf {
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = folder_of(&target).join(next),
+            Err(_) => break,
+        }
+    }
+    target
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn write_and_rename(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if path.file_name().is_none() {
+        let reason = "the path names no file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    let temporary = temporary_beside(path)?;
+    let part = temporary.path().to_path_buf();
+    part_files().push(part.clone());
+    let written = write_buffered(temporary.as_file(), write)
+        .and_then(|()| temporary.persist(path).map_err(|e| e.error));
+    part_files().retain(|file| *file != part);
+    written.map(|_| ())
+}
+
+fn write_buffered(
+    file: &File,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffered = BufWriter::new(file);
+    write(&mut buffered)?;
+    buffered.flush()
+}
+
+/// Creates an empty temporary file in the folder of `path`, since files can be renamed only within a
+/// file system.
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = folder_of(path);
+    let mut builder = temporary_names();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(NEW_FILE_MODE));
+    }
+    let temporary = builder.tempfile_in(&folder);
+    temporary.map_err(|error| without_its_name(&error, &folder))
+}
+
+fn temporary_names() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".quadrille-").suffix(".part");
+    builder
+}
+
+/// The error of a temporary file in `folder` without its name, which is unknown to the user.
+fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        let reason = format!("the folder {} does not exist", shown(folder));
+        return io::Error::new(kind, reason);
+    }
+    let reason = error.get_ref().and_then(std::error::Error::source);
+    reason.map_or(kind.into(), |reason| {
+        io::Error::new(kind, reason.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_in_progress_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = || {
+            let files = part_files();
+            files
+                .iter()
+                .filter(|p| p.starts_with(folder.path()))
+                .count()
+        };
+        write_whole(&folder.path().join("out.txt"), |_| {
+            assert_eq!(known(), 1);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(known(), 0);
+    }
+
+    #[test]
+    fn folders_are_replaced_whole_unless_they_hold_other_files() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a");
+        let write = |text: &str| {
+            let files = [("one", text.into()), ("two", Vec::new())];
+            write_folder(&folder, &files, &["one", "two", "three"])
+        };
+        write("first").unwrap();
+        fs::write(folder.join("three"), "old").unwrap();
+        write("second").unwrap();
+        assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
+        assert!(folder.join("two").is_file() && !folder.join("three").exists());
+        fs::write(folder.join("four"), "kept").unwrap();
+        let error = write("third").unwrap_err().to_string();
+        assert!(error.contains("four"), "{error}");
+        assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "left over");
+        let files = [("one", Vec::new())];
+        assert!(write_folder(&place.path().join("none/a"), &files, &[]).is_err());
+    }
+}

@@ -1,0 +1,263 @@
+//! Formats of colour buffers, and the rounding of stored values.
+
+use serde::{Deserialize, Serialize};
+
+use fearless_simd::{f32x16, prelude::*, u32x16};
+
+use super::quad_blend::QuadColour;
+
+/// Format of a pixel with red, green, blue and alpha.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColourFormat {
+    /// Eight bits per channel, 0 to 1 in steps of 1/255.
+    Rgba8,
+    /// IEEE 754 binary16 per channel.
+    #[default]
+    Rgba16F,
+    /// IEEE 754 binary32 per channel.
+    Rgba32F,
+}
+
+impl ColourFormat {
+    /// Every format, smallest first.
+    pub const ALL: [Self; 3] = [Self::Rgba8, Self::Rgba16F, Self::Rgba32F];
+
+    /// Bytes per pixel.
+    pub fn bytes_per_pixel(self) -> u32 {
+        match self {
+            Self::Rgba8 => 4,
+            Self::Rgba16F => 8,
+            Self::Rgba32F => 16,
+        }
+    }
+
+    /// Name in options and reports: `rgba8`, `rgba16f` or `rgba32f`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rgba8 => "rgba8",
+            Self::Rgba16F => "rgba16f",
+            Self::Rgba32F => "rgba32f",
+        }
+    }
+
+    /// The format called `name`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.name() == name)
+    }
+
+    /// Rounds `value` to the format: the value read back after it is stored.
+    ///
+    /// `Rgba8` clamps to 0..=1 (NaN to 0) and rounds to a multiple of 1/255, ties of the f32 product
+    /// by 255 to even; `Rgba16F` rounds to the nearest binary16, ties to even, with its denormals
+    /// and infinities (from 65520 on); `Rgba32F` is the identity.
+    #[must_use]
+    #[inline(always)]
+    pub fn store(self, value: QuadColour) -> QuadColour {
+        match self {
+            Self::Rgba8 => each(value, round_unorm8),
+            Self::Rgba16F => each(value, round_f16),
+            Self::Rgba32F => value,
+        }
+    }
+
+    /// [`ColourFormat::store`] of the lanes of a vector, in the same operations.
+    #[inline(always)]
+    pub fn store_lanes<S: Simd>(self, simd: S, value: f32x16<S>) -> f32x16<S> {
+        match self {
+            Self::Rgba8 => unorm8_lanes(simd, value),
+            Self::Rgba16F => f16_lanes(simd, value),
+            Self::Rgba32F => value,
+        }
+    }
+}
+
+/// Applies `f` to every channel of every fragment; a plain loop, which compilers vectorize.
+#[inline(always)]
+fn each(mut value: QuadColour, f: impl Fn(f32) -> f32) -> QuadColour {
+    for channel in &mut value {
+        for v in channel {
+            *v = f(*v);
+        }
+    }
+    value
+}
+
+/// 2^23: a f32 from here on has no fraction bits, so adding it rounds.
+const NO_FRACTION: f32 = 8_388_608.0;
+
+/// The nearest multiple of 1/255 from 0 to 1.
+#[inline(always)]
+fn round_unorm8(x: f32) -> f32 {
+    // Comparisons that send NaN to 0.
+    let x = if x > 0.0 { x } else { 0.0 };
+    let x = if x < 1.0 { x } else { 1.0 };
+    ((x * 255.0 + NO_FRACTION) - NO_FRACTION) / 255.0
+}
+
+/// [`round_unorm8`] of each lane.
+#[inline(always)]
+fn unorm8_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let x = x.simd_gt(lane(0.0)).select(x, lane(0.0));
+    let x = x.simd_lt(lane(1.0)).select(x, lane(1.0));
+    ((x * lane(255.0) + lane(NO_FRACTION)) - lane(NO_FRACTION)) / lane(255.0)
+}
+
+/// Exponent and sign of a f32.
+const EXPONENT: u32 = 0x7f80_0000;
+const SIGN: u32 = 0x8000_0000;
+/// 1.5 * 2^13. Times 2^e it is a number whose last place is 2^(e - 10), that of a binary16 of exponent e;
+/// adding it rounds to that place, to nearest, ties to even.
+const MAGIC: f32 = 12_288.0;
+/// For 2^-14, the least normal binary16: below it the last place stays 2^-24.
+const LEAST: f32 = MAGIC / 16_384.0;
+/// For 2^16, beyond binary16: finite, so that the sum keeps what is large, large.
+const GREATEST: f32 = MAGIC * 65_536.0;
+/// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
+const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
+
+/// The nearest binary16, as f32: the same bits as the `half` crate's, but in arithmetic that
+/// vectorizes with SSE2 alone. NaN stays NaN.
+#[inline(always)]
+fn round_f16(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let magic = f32::from_bits(bits & EXPONENT) * MAGIC;
+    // Comparisons, not `clamp`: one instruction each.
+    let magic = if magic > LEAST { magic } else { LEAST };
+    let magic = if magic < GREATEST { magic } else { GREATEST };
+    let rounded = (x + magic) - magic;
+    let in_range = (rounded * TO_THE_EDGE) * (1.0 / TO_THE_EDGE);
+    // The sign by hand: the sum forgets that of zero.
+    f32::from_bits(in_range.to_bits() | (bits & SIGN))
+}
+
+/// [`round_f16`] of each lane.
+#[inline(always)]
+fn f16_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let bits = x.bitcast::<u32x16<S>>();
+    let power: f32x16<S> = (bits & EXPONENT).bitcast();
+    // Never NaN, so that any kind of minimum and maximum will do.
+    let magic = (power * lane(MAGIC)).max(lane(LEAST)).min(lane(GREATEST));
+    let rounded = (x + magic) - magic;
+    let in_range = (rounded * lane(TO_THE_EDGE)) * lane(1.0 / TO_THE_EDGE);
+    (in_range.bitcast::<u32x16<S>>() | (bits & SIGN)).bitcast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::SimdLevel;
+    use fearless_simd::dispatch;
+    use half::f16;
+
+    /// Every exponent and sign, with fractions that round up, down and to even.
+    #[test]
+    fn lanes_store_the_same_bits() {
+        let numbers: Vec<f32> = (0..=u32::MAX).step_by(9973).map(f32::from_bits).collect();
+        for format in ColourFormat::ALL {
+            for sixteen in numbers.chunks_exact(16) {
+                let quad: QuadColour =
+                    std::array::from_fn(|c| std::array::from_fn(|i| sixteen[4 * c + i]));
+                let expected = format.store(quad);
+                for level in SimdLevel::all() {
+                    let mut found = QuadColour::default();
+                    dispatch!(level.level(), simd => {
+                        let lanes = f32x16::from_slice(simd, sixteen);
+                        format.store_lanes(simd, lanes).store_slice(found.as_flattened_mut());
+                    });
+                    for (a, b) in found.as_flattened().iter().zip(expected.as_flattened()) {
+                        let same = a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+                        assert!(same, "{}: {found:?}, not {expected:?}", level.name());
+                    }
+                }
+            }
+        }
+    }
+
+    fn assert_like_half(x: f32) {
+        let (found, expected) = (round_f16(x), f16::from_f32(x).to_f32());
+        assert!(
+            found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan()),
+            "{x:e} ({:#x}): {found:e}, not {expected:e}",
+            x.to_bits()
+        );
+    }
+
+    /// Every binary16, the middle between it and the next, and the f32s around both.
+    #[test]
+    fn rounds_as_half_does_around_every_f16() {
+        for bits in 0..=u16::MAX {
+            let at = f16::from_bits(bits).to_f32();
+            let next = f16::from_bits(bits.wrapping_add(1)).to_f32();
+            for x in [at, f32::midpoint(at, next)] {
+                for step in -2_i32..=2 {
+                    let near = x.to_bits().wrapping_add_signed(step);
+                    assert_like_half(f32::from_bits(near));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_as_half_does_all_over() {
+        // A prime stride over all bit patterns, each exponent and sign some 100,000 times.
+        for bits in (0..=u32::MAX).step_by(83) {
+            assert_like_half(f32::from_bits(bits));
+        }
+        for x in [
+            65503.9,
+            65504.0,
+            65519.996,
+            65520.0,
+            65536.0,
+            f32::MAX,
+            2e-8,
+            3e-8,
+        ] {
+            assert_like_half(x);
+            assert_like_half(-x);
+        }
+    }
+
+    #[test]
+    fn eight_bits_clamp_and_round() {
+        let stored = |x: f32| ColourFormat::Rgba8.store([[x; 4]; 4])[2][1];
+        for k in 0..=255_u8 {
+            let level = f32::from(k) / 255.0;
+            assert_eq!(stored(level), level);
+            for off in [-0.49, 0.49] {
+                let near = (f32::from(k) + off) / 255.0;
+                assert_eq!(stored(near), level, "{near}");
+            }
+        }
+        for (x, expected) in [
+            (-1.0, 0.0),
+            (f32::NEG_INFINITY, 0.0),
+            (f32::NAN, 0.0),
+            (1.5, 1.0),
+            (f32::INFINITY, 1.0),
+        ] {
+            assert_eq!(stored(x), expected, "{x}");
+        }
+    }
+
+    #[test]
+    fn stores_each_place_and_names_itself() {
+        let value = std::array::from_fn(|c| std::array::from_fn(|i| 0.1 + (c * 4 + i) as f32));
+        assert_eq!(ColourFormat::Rgba32F.store(value), value);
+        let halves = value.map(|c| c.map(|x| f16::from_f32(x).to_f32()));
+        assert_eq!(ColourFormat::Rgba16F.store(value), halves);
+        for format in ColourFormat::ALL {
+            assert_eq!(ColourFormat::parse(format.name()), Some(format));
+            let json = serde_json::to_string(&format).unwrap();
+            assert_eq!(json, format!("\"{}\"", format.name()));
+        }
+        assert_eq!(ColourFormat::parse("rgba4"), None);
+        let bytes = ColourFormat::ALL.map(ColourFormat::bytes_per_pixel);
+        assert_eq!(bytes, [4, 8, 16]);
+    }
+}

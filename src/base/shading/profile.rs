@@ -1,0 +1,185 @@
+//! Profiles: the constants in which renderers of the same scene differ.
+
+use crate::error::{Error, Result};
+
+/// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference
+/// rasterizer).
+pub const ALPHA_CUT: f64 = 1.0 / 255.0;
+
+/// Clamp of a ray's slopes x/z and y/z for the linearised projection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum JacobianClamp {
+    /// Clamps to this multiple of the tangent of half the field of view, on both sides of the axis.
+    FovTangent(f64),
+    /// Clamps to the picture's edges relative to the principal point, plus this multiple of the tangent
+    /// of half the field of view.
+    EdgePlusTangent(f64),
+    /// Clamps to the picture's edges, plus this fraction of its width and height.
+    EdgePlusSide(f64),
+}
+
+/// Compensation of opacity for the low-pass filter, given the determinants of the 2D covariance before
+/// (`det`) and after (`det'`) the filter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OpacityFactor {
+    /// No compensation.
+    None,
+    /// Factor `sqrt(max(floor, det / det'))`.
+    Determinants {
+        /// Smallest ratio.
+        floor: f64,
+    },
+}
+
+/// Rule for when a pixel accepts no more fragments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StopRule {
+    /// Blend every fragment above the alpha cut.
+    Never,
+    /// Stop before a fragment that would leave a transmittance below this.
+    Before(f64),
+    /// Stop before a fragment that would leave a transmittance at or below this.
+    BeforeOrAt(f64),
+    /// Stop after a fragment that raises the accumulated alpha to this or above.
+    After(f64),
+}
+
+impl StopRule {
+    /// The transmittance at which a pixel stops.
+    pub fn threshold(self) -> Option<f64> {
+        match self {
+            Self::Never => None,
+            Self::Before(threshold) | Self::BeforeOrAt(threshold) => Some(threshold),
+            Self::After(opacity) => Some(1.0 - opacity),
+        }
+    }
+
+    /// Whether a fragment that leaves the transmittance `left` stops its pixel, before it is blended or after.
+    pub fn is_reached(self, left: f64) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Before(threshold) => left < threshold,
+            Self::BeforeOrAt(threshold) => left <= threshold,
+            Self::After(opacity) => 1.0 - left >= opacity,
+        }
+    }
+}
+
+/// A named set of the constants in which renderers differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Profile {
+    /// Name in outputs.
+    pub name: &'static str,
+    /// Depth in view space at or below which a splat is culled, in world units.
+    pub near: f64,
+    /// Clamp of the projection's Jacobian.
+    pub jacobian_clamp: JacobianClamp,
+    /// Variance added to both diagonal entries of the 2D covariance, in square pixels.
+    pub low_pass_px2: f64,
+    /// Compensation of opacity for the low-pass filter.
+    pub opacity_factor: OpacityFactor,
+    /// Largest alpha of a fragment.
+    pub alpha_cap: f64,
+    /// Rule for when a pixel stops.
+    pub stop: StopRule,
+}
+
+const INRIA: Profile = Profile {
+    name: "inria",
+    near: 0.2,
+    jacobian_clamp: JacobianClamp::FovTangent(1.3),
+    low_pass_px2: 0.3,
+    opacity_factor: OpacityFactor::None,
+    alpha_cap: 0.99,
+    stop: StopRule::Before(1e-4),
+};
+
+const GSPLAT: Profile = Profile {
+    name: "gsplat",
+    near: 0.01,
+    jacobian_clamp: JacobianClamp::EdgePlusTangent(0.3),
+    stop: StopRule::BeforeOrAt(1e-4),
+    ..INRIA
+};
+
+/// Brush's near plane is not documented; 0.01 is the value of its ancestor gsplat (assumption).
+const BRUSH: Profile = Profile {
+    name: "brush",
+    jacobian_clamp: JacobianClamp::EdgePlusSide(0.15),
+    alpha_cap: 0.999,
+    ..GSPLAT
+};
+
+impl Profile {
+    /// Every profile; the first is the default.
+    pub const ALL: [Self; 7] = [
+        INRIA,
+        Self {
+            name: "inria-aa",
+            opacity_factor: OpacityFactor::Determinants { floor: 2.5e-5 },
+            ..INRIA
+        },
+        GSPLAT,
+        Self {
+            name: "gsplat-aa",
+            opacity_factor: OpacityFactor::Determinants { floor: 0.0 },
+            ..GSPLAT
+        },
+        Self {
+            name: "mip-splatting",
+            low_pass_px2: 0.1,
+            opacity_factor: OpacityFactor::Determinants { floor: 0.0 },
+            ..INRIA
+        },
+        BRUSH,
+        Self {
+            name: "brush-aa",
+            opacity_factor: OpacityFactor::Determinants { floor: 0.0 },
+            ..BRUSH
+        },
+    ];
+
+    /// The profile called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] lists the names there are.
+    pub fn named(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|p| p.name == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(|p| p.name).join(", ");
+            Error::argument("profile", format!("one of {names}"), name)
+        })
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        INRIA
+    }
+}
+
+impl StopRule {
+    /// Parses `none`, `inria`, `inria:T`, `gsplat`, `gsplat:T`, `hw` or `hw:ALPHA`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (rule, threshold) = match text.split_once(':') {
+            Some((rule, number)) => (
+                rule,
+                Some(
+                    number
+                        .parse::<f64>()
+                        .ok()
+                        .filter(|t| *t > 0.0 && *t < 1.0)?,
+                ),
+            ),
+            None => (text, None),
+        };
+        match rule {
+            "none" if threshold.is_none() => Some(Self::Never),
+            "inria" => Some(Self::Before(threshold.unwrap_or(1e-4))),
+            "gsplat" => Some(Self::BeforeOrAt(threshold.unwrap_or(1e-4))),
+            "hw" => Some(Self::After(threshold.unwrap_or(0.996))),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Colour: writes the samples that quads still show into the sample buffer.
+//!
+//! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still shows
+//! its triangle: merging lets quads that overlap change order, so a test after shading decides
+//! between them ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3). The test sees
+//! quads that were tested while this one was held for merging or packing, but not those tested while
+//! it is shaded; it costs nothing, since it reads the cache of the early test (assumptions).
+//!
+//! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent; nothing is blended. Rates
+//! and cache are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in
+//! whole sectors, and quads per cycle. A sector in memory is fetched before it is written, even if
+//! all of it is (assumption: the cache is that of blending).
+
+use arrayvec::ArrayVec;
+use serde::Serialize;
+
+use super::draw_state::{COLOUR_BYTES, MeshDrawState};
+use crate::crop::unit::CropSpec;
+use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES};
+use quadrille_machine::memory::unit_cache::UnitCache;
+use quadrille_machine::packets::{Quad, Warp};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::rate_limiter::RateLimiter;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Activity, Cycle, Queue};
+use quadrille_machine::unit::{Unit, Visitor};
+
+/// Samples per sector.
+const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
+/// Sectors per line.
+const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
+
+statistics! {
+    /// Quads and samples by outcome.
+    #[derive(Serialize)]
+    pub struct ColourCounters {
+        /// Quads with a sample written.
+        pub quads: u64,
+        /// Quads of which nothing shows by the time they arrive.
+        pub quads_hidden: u64,
+        /// Samples written.
+        pub samples: u64,
+        /// Samples shaded that are hidden by the time they arrive.
+        pub samples_hidden: u64,
+        /// Sectors written.
+        pub sectors: u64,
+    }
+}
+
+/// Colour unit of the mesh path.
+#[derive(Debug)]
+pub struct Colour {
+    write_cycles: u64,
+    lookup: RateLimiter,
+    quads: RateLimiter,
+    sectors: RateLimiter,
+    waiting: Queue,
+    cache: UnitCache,
+    activity: Activity,
+    last_done: Cycle,
+    /// Quads and samples by outcome.
+    pub counters: ColourCounters,
+}
+
+impl Colour {
+    /// Creates an idle unit for a sample buffer in `memory_lines` of memory.
+    pub fn new(spec: &CropSpec, memory_lines: std::ops::Range<u32>) -> Self {
+        Self {
+            write_cycles: spec.blend_cycles,
+            lookup: RateLimiter::new(spec.quads_per_cycle),
+            quads: RateLimiter::new(spec.quads_per_cycle),
+            sectors: RateLimiter::new(Rate::of(spec.bytes_per_cycle, SECTOR_BYTES)),
+            waiting: Queue::new(spec.wait_queue),
+            cache: UnitCache::new(&spec.cache(), memory_lines),
+            activity: Activity::of_rate(spec.quads_per_cycle),
+            last_done: 0,
+            counters: ColourCounters::default(),
+        }
+    }
+
+    /// Removes a quad's record; returns its samples, those that it still shows, and its index in
+    /// memory.
+    fn shown(quad: &Quad, state: &mut MeshDrawState) -> (u64, u64, u32) {
+        let count = state.pattern().count();
+        let record = state.records.remove(quad.primitive as usize);
+        let position = state.depths.position(record.index);
+        let owners = &state.depths.quad(position).owners;
+        let (mut covered, mut shown) = (0, 0);
+        for (owner, samples) in record.parts {
+            covered |= samples;
+            let mut left = samples;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let shows = owners[(bit / count) as usize][(bit % count) as usize];
+                shown |= u64::from(shows == owner) << bit;
+            }
+        }
+        (covered, shown, record.index)
+    }
+
+    /// Times a quad from its look-up to the end of its write; returns the cycle of the look-up.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "surfaces have fewer than 2^32 lines"
+    )]
+    fn write(
+        &mut self,
+        index: u32,
+        shown: u64,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+    ) -> Cycle {
+        let bytes = 4 * u64::from(state.pattern().count()) * COLOUR_BYTES;
+        let sector_bit = |sector: u64| {
+            let samples = shown >> (sector * SECTOR_SAMPLES) & ((1 << SECTOR_SAMPLES) - 1);
+            u64::from(samples != 0) << sector
+        };
+        let sectors = bytes.div_ceil(SECTOR_BYTES);
+        let written = (0..sectors).fold(0, |mask, sector| mask | sector_bit(sector));
+        let first = u64::from(index) * bytes;
+        let first_sector = first / SECTOR_BYTES % LINE_SECTORS;
+        let lines = written << first_sector;
+        let entry = self.waiting.entry(arrival);
+        let looked_up = self.lookup.serve(entry);
+        let mut ready = looked_up;
+        let mut slots = ArrayVec::<u32, 2>::new();
+        for k in 0..2 {
+            let mask = (lines >> (u64::from(k) * LINE_SECTORS)) as u8 & 15;
+            if mask != 0 {
+                let line = (first / LINE_BYTES) as u32 + k;
+                let (number, there) =
+                    self.cache
+                        .access(line, mask, true, looked_up, &mut state.memory);
+                ready = ready.max(there);
+                slots.push(number);
+            }
+        }
+        let mut begin = self.quads.serve(ready);
+        for _ in 0..written.count_ones() {
+            begin = begin.max(self.sectors.serve(ready));
+        }
+        self.activity.moved += 1;
+        self.counters.sectors += u64::from(written.count_ones());
+        self.activity.idle_for_data(arrival, begin);
+        let free = self.quads.free().max(self.sectors.free());
+        self.activity.busy_until(free.max(begin + 1));
+        self.waiting.leave(begin);
+        let done = begin + self.write_cycles;
+        for slot in slots {
+            self.cache.used(slot, done);
+        }
+        self.last_done = self.last_done.max(done);
+        looked_up
+    }
+}
+
+impl Unit for Colour {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("crop", &mut self.activity);
+        visitor.statistics("crop", &self.counters);
+        visitor.statistics("crop_cache", &self.cache.counters());
+    }
+}
+
+impl Stage<MeshDrawState> for Colour {
+    type In = Warp;
+    type Out = ();
+
+    fn accept(
+        &mut self,
+        warp: Warp,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        _next: &mut impl Sink<(), MeshDrawState>,
+    ) -> Cycle {
+        let mut left = arrival;
+        for quad in warp.quads.iter() {
+            let (covered, shown, index) = Self::shown(quad, state);
+            let counters = &mut self.counters;
+            counters.samples += u64::from(shown.count_ones());
+            counters.samples_hidden += u64::from((covered & !shown).count_ones());
+            if shown == 0 {
+                counters.quads_hidden += 1;
+                continue;
+            }
+            counters.quads += 1;
+            left = left.max(self.write(index, shown, arrival, state));
+        }
+        left
+    }
+
+    fn done(&self) -> Cycle {
+        self.last_done
+    }
+}

@@ -1,0 +1,91 @@
+//! The configuration of the mesh path: the emulated GPU's and that of its own units.
+
+use serde::{Deserialize, Serialize};
+
+use super::cores::PixelShaderSpec;
+use super::grids::GridsSpec;
+use super::quads::QuadsSpec;
+use crate::config::{ASSIGNMENT, Config, as_toml, overlaid, parsed};
+use quadrille_base::error::{Error, Result};
+use quadrille_machine::spec::Field;
+use quadrille_mesh::merge::pmu::PmuSpec;
+use quadrille_mesh::merge::qfm::QfmSpec;
+
+/// Declares the configuration: the emulated GPU's and one field per unit of its own.
+macro_rules! config {
+    ($($(#[$doc:meta])* $field:ident: $spec:ty),+ $(,)?) => {
+        /// Specifications of all units.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct MeshConfig {
+            /// The units of the emulated pipeline.
+            pub gpu: Config,
+            $($(#[$doc])* pub $field: $spec,)+
+        }
+
+        impl MeshConfig {
+            const OWN: &[&str] = &[$(stringify!($field)),+];
+
+            /// Checks every field of every unit.
+            pub(crate) fn validate(&self) -> Result<()> {
+                self.gpu.validate()?;
+                $(self.$field.validate()?;)+
+                Ok(())
+            }
+
+            /// Every field of every unit.
+            pub fn fields(&self) -> Vec<Field> {
+                [self.gpu.fields(), $(self.$field.fields()),+].concat()
+            }
+        }
+    };
+}
+
+config! {
+    /// Tessellation and vertex shading.
+    grids: GridsSpec,
+    /// Raster tiles to quads.
+    quads: QuadsSpec,
+    /// Quad-fragment merging, but for the sizes, which come with the unit that is run.
+    qfm: QfmSpec,
+    /// Pixel merging, but for the sizes, which come with the unit that is run.
+    pmu: PmuSpec,
+    /// The pixel shader.
+    pixel_shader: PixelShaderSpec,
+}
+
+impl MeshConfig {
+    /// This configuration with the values of a TOML text in place of its own. Tables are named after
+    /// the units of this configuration or of the emulated GPU. `from` names the text in errors.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the line or field that does not fit.
+    pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
+        let all = parsed(text, from)?;
+        let fields = self.fields();
+        let units = fields
+            .iter()
+            .filter_map(|field| field.name.split('.').next());
+        let mut units: Vec<_> = units.collect();
+        units.dedup();
+        if let Some(unknown) = all.keys().find(|unit| !units.contains(&unit.as_str())) {
+            let expected = format!("a table named after a unit ({})", units.join(", "));
+            return Err(Error::argument(from, expected, unknown));
+        }
+        let (own, gpu): (toml::Table, toml::Table) = all
+            .into_iter()
+            .partition(|(unit, _)| Self::OWN.contains(&unit.as_str()));
+        let mut config: Self = overlaid(self, &own.to_string(), from)?;
+        config.gpu = config.gpu.overlaid(&gpu.to_string(), from)?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// This configuration with one assignment `unit.field=value`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming what does not fit.
+    pub fn with(&self, assignment: &str) -> Result<Self> {
+        self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
+    }
+}

@@ -1,0 +1,162 @@
+//! The current grid: its triangles on the picture, and its visibility.
+
+use super::depth::DepthBuffer;
+use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
+use quadrille_base::raster::sample_depth::DepthPlane;
+use quadrille_base::raster::sampled::SampledPolygon;
+use quadrille_machine::packets::Primitive;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::FrameSettings;
+use quadrille_mesh::grid::Grid;
+use quadrille_mesh::index::{index16, index32};
+use quadrille_mesh::project::{Piece, ProjectedGrid, touched_quads};
+
+/// Properties of a material that the pipeline needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MaterialFlags {
+    /// Whether triangles that show their backs are drawn.
+    pub(super) draws_backs: bool,
+    /// Whether its shader bars pixel merging.
+    pub(super) is_barred: bool,
+    /// Whether it has an alpha test.
+    pub(super) is_tested: bool,
+}
+
+/// The grid whose triangles are in the pipeline.
+#[derive(Debug, Default)]
+pub(super) struct CurrentGrid {
+    pub(super) number: u32,
+    pub(super) draw: u32,
+    /// Number of its first triangle, counted over all grids with a triangle in the picture.
+    pub(super) first_owner: u32,
+    pub(super) flags: MaterialFlags,
+    /// The grid itself, if its material has an alpha test.
+    pub(super) tested: Option<Grid>,
+    /// Vertex ids of each triangle.
+    pub(super) corners: Vec<[u32; 3]>,
+    /// Its triangles. No sample of a piece is nearer than [`Piece::nearest`].
+    pub(super) pieces: Vec<Piece>,
+    /// Bins in which earlier grids hide it.
+    pub(super) hidden_bins: Vec<usize>,
+    projected: ProjectedGrid,
+    /// Number of triangles of this grid and all earlier ones with a triangle in the picture.
+    owners: u32,
+}
+
+/// Visibility of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GridVisibility {
+    /// No triangle of it lies in the picture and shows a side that is drawn.
+    Outside,
+    /// Earlier grids hide it.
+    Hidden,
+    /// It is drawn.
+    Visible,
+}
+
+impl CurrentGrid {
+    /// Makes `grid` the current one: see [`MeshDrawState::take`](super::draw_state::MeshDrawState::take).
+    pub(super) fn take(
+        &mut self,
+        view: &MeshCamera,
+        depths: &DepthBuffer,
+        (draw, flags): (u32, MaterialFlags),
+        grid: &Grid,
+        out: &mut Vec<Primitive>,
+    ) -> GridVisibility {
+        self.number = self.number.wrapping_add(1);
+        self.draw = draw;
+        self.flags = flags;
+        self.tested = flags.is_tested.then(|| grid.clone());
+        self.first_owner = self.owners;
+        let triangles = (0..grid.topology.triangles.len()).map(index16);
+        self.corners.clear();
+        self.corners.extend(triangles.map(|t| grid.corner_ids(t)));
+        self.projected.project(view, grid);
+        let first = out.len();
+        self.pieces.clear();
+        let target = (depths.settings.shading_area(), depths.settings.pattern);
+        let backs = flags.draws_backs;
+        let bounds = self
+            .projected
+            .pieces(view, grid, target, backs, |mut piece, _| {
+                out.push(Primitive {
+                    primitive: index32(self.pieces.len()),
+                    shape: PrimitiveShape::Triangle(piece.corners),
+                    bounds: piece.bounds,
+                });
+                piece.nearest += rounding(&piece.plane, piece.corners);
+                self.pieces.push(piece);
+            });
+        let Some(bounds) = bounds else {
+            out.truncate(first);
+            return GridVisibility::Outside;
+        };
+        let triangles = index32(grid.topology.triangles.len());
+        self.owners = self.owners.saturating_add(triangles);
+        if self.is_visible(depths, bounds, &out[first..]) {
+            return GridVisibility::Visible;
+        }
+        out.truncate(first);
+        GridVisibility::Hidden
+    }
+
+    /// The outline of a triangle that is drawn.
+    #[inline]
+    pub(super) fn outline(
+        &self,
+        shape: &PrimitiveShape,
+        settings: &FrameSettings,
+    ) -> Option<SampledPolygon> {
+        let PrimitiveShape::Triangle(corners) = *shape else {
+            return None;
+        };
+        let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
+        outline.filter(|o| o.is_front() || self.flags.draws_backs)
+    }
+
+    /// Whether any bin in which the grid has quads shows a part of it. Records the bins that hide it.
+    fn is_visible(
+        &mut self,
+        depths: &DepthBuffer,
+        bounds: PixelRect,
+        pieces: &[Primitive],
+    ) -> bool {
+        let settings = &depths.settings;
+        self.hidden_bins.clear();
+        let mut is_visible = false;
+        for bin in settings.bins_in(bounds) {
+            let rect = settings.bin_rect(settings.bin_corner(bin));
+            if depths.bins[bin].hides(bounds, self.projected.nearest) {
+                self.hidden_bins.push(bin);
+            } else {
+                is_visible = is_visible || pieces.iter().any(|p| self.touches(p, rect, settings));
+            }
+        }
+        is_visible
+    }
+
+    /// Whether a triangle has quads in a bin.
+    fn touches(&self, piece: &Primitive, bin: PixelRect, settings: &FrameSettings) -> bool {
+        let area = piece.bounds.intersect(bin);
+        let outline = (!area.is_empty()).then(|| self.outline(&piece.shape, settings));
+        outline.flatten().is_some_and(|outline| {
+            let mut any = false;
+            touched_quads(&outline, area, |_, _| any = true);
+            any
+        })
+    }
+}
+
+/// Bound on how much nearer a sample of a triangle may seem than the nearest corner: its depth is
+/// rounded on the way from a corner of the triangle to that of the shading pixel, and from there to
+/// the sample.
+#[allow(clippy::cast_precision_loss, reason = "a bound, with room to spare")]
+fn rounding(plane: &DepthPlane, corners: [Vertex; 3]) -> f32 {
+    const UNIT: f32 = 1.0 / 4_194_304.0;
+    let from = plane.origin;
+    let far = |v: &Vertex| v.x.abs_diff(from[0]).max(v.y.abs_diff(from[1]));
+    let extent = corners.iter().map(far).max().unwrap_or(0) as f32 + 2048.0;
+    let steepness = plane.slope[0].abs() + plane.slope[1].abs();
+    (steepness * extent + 1.0) * UNIT
+}

@@ -1,0 +1,304 @@
+//! State shared by all units of the mesh path: the current grid, the quads in flight, the depth
+//! buffer, memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use slab::Slab;
+
+use super::current_grid::{CurrentGrid, GridVisibility, MaterialFlags};
+use super::depth::DepthBuffer;
+use crate::config::Config;
+use crate::raster::screen::Screen;
+use crate::warp::issue::ShaderIssue;
+use crate::zrop::early::EarlyTests;
+use crate::zrop::framebuffer::Failed;
+use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
+use quadrille_base::raster::sample_depth::{DepthFragment, DepthPlane};
+use quadrille_base::raster::sampled::{SampledPolygon, TileSamples};
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::raster::tiles::QUADS_PER_TILE;
+use quadrille_machine::memory::Memory;
+use quadrille_machine::memory::line::lines_of;
+use quadrille_machine::packets::{Primitive, Quad, RasterTile};
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::files::{Material, Texture};
+use quadrille_mesh::frame::FrameSettings;
+use quadrille_mesh::grid::{Grid, Topology};
+use quadrille_mesh::index::index32;
+use quadrille_mesh::merge::QuadFragment;
+use quadrille_mesh::shade::AlphaTests;
+
+/// Bytes per sample of depth, a 32-bit float.
+const DEPTH_BYTES: u64 = 4;
+/// Bytes per sample of colour, 8-bit RGBA.
+pub(super) const COLOUR_BYTES: u64 = 4;
+/// Shading pixels per quad.
+const QUAD_PIXELS: u64 = 4;
+
+/// A quad of a triangle between the raster and the merging unit.
+#[derive(Debug, Clone, Copy)]
+pub struct Fragment {
+    /// The quad in the form that merging units take.
+    pub quad: QuadFragment,
+    /// Number of its triangle in the frame, the owner of its samples in the depth buffer.
+    pub owner: u32,
+    /// Number of its grid.
+    pub grid: u32,
+    /// Number of its draw.
+    pub draw: u32,
+    /// Whether its shader bars pixel merging.
+    pub is_barred: bool,
+    plane: DepthPlane,
+    /// Samples that its alpha test keeps.
+    kept: u64,
+}
+
+/// A quad between the merging unit and the colour unit.
+#[derive(Debug, Clone)]
+pub struct ShaderRecord {
+    /// Index of the quad in memory.
+    pub index: u32,
+    /// Number of its draw.
+    pub draw: u32,
+    /// The triangles that it shows: number in the frame, and samples.
+    pub parts: Vec<(u32, u64)>,
+}
+
+/// State shared by all units of the mesh path.
+#[derive(Debug)]
+pub struct MeshDrawState {
+    pub(super) view: MeshCamera,
+    /// The settings.
+    pub settings: FrameSettings,
+    /// Depth and owner of every sample.
+    pub depths: DepthBuffer,
+    /// L2 and DRAM.
+    pub(super) memory: Memory,
+    /// Issue slots that vertex warps occupy.
+    pub(super) shader_issue: ShaderIssue,
+    /// Topology of the current grid.
+    pub(super) topology: Arc<Topology>,
+    /// Whether quads that a triangle only touches go to the merging unit.
+    pub(super) passes_empties: bool,
+    materials: Vec<MaterialFlags>,
+    alpha: AlphaTests,
+    grid: CurrentGrid,
+    /// Quads between the raster and the merging unit, by primitive.
+    pub(super) fragments: Slab<Fragment>,
+    /// Quads between the merging unit and the colour unit, by primitive.
+    pub(super) records: Slab<ShaderRecord>,
+}
+
+impl MeshDrawState {
+    /// Creates the state at the start of a frame.
+    pub fn new(
+        (materials, textures): (&[Material], &[Texture]),
+        view: &MeshCamera,
+        settings: &FrameSettings,
+        config: &Config,
+    ) -> Self {
+        let cores = &config.cores;
+        let mut state = Self {
+            view: view.clone(),
+            settings: *settings,
+            depths: DepthBuffer::new(settings),
+            memory: Memory::new(&config.l2, &config.dram, config.gpu.clock_mhz, 0),
+            shader_issue: ShaderIssue::new(
+                config.gpu.gpcs,
+                cores.all_schedulers(),
+                cores.issue_cycles,
+            ),
+            topology: Arc::default(),
+            passes_empties: false,
+            materials: materials
+                .iter()
+                .map(|m| MaterialFlags {
+                    draws_backs: settings.faces.draws_backs(m),
+                    is_barred: m.effects.any(),
+                    is_tested: m.alpha_cutoff.is_some(),
+                })
+                .collect(),
+            alpha: AlphaTests::new(materials, textures),
+            grid: CurrentGrid::default(),
+            fragments: Slab::new(),
+            records: Slab::new(),
+        };
+        state.memory = Memory::new(
+            &config.l2,
+            &config.dram,
+            config.gpu.clock_mhz,
+            state.depth_lines().end,
+        );
+        state
+    }
+
+    /// The sample positions.
+    #[inline]
+    pub fn pattern(&self) -> &'static SamplePattern {
+        self.settings.pattern
+    }
+
+    fn lines(&self, bytes_per_sample: u64) -> u32 {
+        let samples = self.depths.quads() as u64 * QUAD_PIXELS * u64::from(self.pattern().count());
+        lines_of(samples * bytes_per_sample)
+    }
+
+    /// Lines of memory of the colours.
+    pub fn colour_lines(&self) -> Range<u32> {
+        0..self.lines(COLOUR_BYTES)
+    }
+
+    /// Lines of memory of the depths.
+    pub(super) fn depth_lines(&self) -> Range<u32> {
+        let first = self.colour_lines().end;
+        first..first + self.lines(DEPTH_BYTES)
+    }
+
+    /// Makes `grid` the current one. If any of it is drawn, appends all its triangles to `out`, also
+    /// those outside the picture and those that show the wrong side.
+    pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
+        self.topology = Arc::clone(&grid.topology);
+        let material = self.materials.get(grid.material as usize);
+        let flags = material.copied().unwrap_or_default();
+        self.grid
+            .take(&self.view, &self.depths, (draw, flags), grid, out)
+    }
+
+    /// Adds the quad of a piece of the current grid; returns its number.
+    pub fn fragment(&mut self, piece: u32, position: [u16; 2], coverage: u64, centres: u8) -> u32 {
+        let grid = &self.grid;
+        let piece = &grid.pieces[piece as usize];
+        let test = (grid.tested.as_ref())
+            .and_then(|grid| self.alpha.of_triangle(grid, piece.triangle, &self.view));
+        let kept = test.map_or(u64::MAX, |test| test.kept(position, self.settings.pattern));
+        let number = self.fragments.insert(Fragment {
+            quad: QuadFragment {
+                position,
+                coverage,
+                centres,
+                is_front: piece.is_front(),
+                triangle: piece.triangle,
+                ids: grid.corners[usize::from(piece.triangle)],
+            },
+            owner: grid.first_owner + u32::from(piece.triangle),
+            grid: grid.number,
+            draw: grid.draw,
+            is_barred: grid.flags.is_barred,
+            plane: piece.plane,
+            kept,
+        });
+        index32(number)
+    }
+
+    /// The fragment of a quad between the raster and the merging unit.
+    pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
+        &self.fragments[quad.primitive as usize]
+    }
+
+    /// Adds a quad for the shader.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "64 quads per tile")]
+    pub fn shader_quad(&mut self, index: u32, draw: u32, parts: Vec<(u32, u64)>) -> Quad {
+        let coverage = parts.iter().fold(0, |all, (_, samples)| all | samples);
+        let record = ShaderRecord { index, draw, parts };
+        Quad {
+            primitive: index32(self.records.insert(record)),
+            position: (index % QUADS_PER_TILE) as u8,
+            mask: self.pattern().covered_pixels(coverage),
+        }
+    }
+
+    /// The record of a quad between the merging unit and the colour unit.
+    #[inline]
+    pub fn record_of(&self, quad: &Quad) -> &ShaderRecord {
+        &self.records[quad.primitive as usize]
+    }
+}
+
+impl Screen for MeshDrawState {
+    type Outline = SampledPolygon;
+
+    /// Also `None` for a triangle that shows its back where backs are not drawn.
+    #[inline]
+    fn outline(&self, shape: &PrimitiveShape) -> Option<SampledPolygon> {
+        self.grid.outline(shape, &self.settings)
+    }
+
+    #[inline]
+    fn rect(&self) -> PixelRect {
+        self.settings.shading_area()
+    }
+
+    #[inline]
+    fn tiles_across(&self) -> u32 {
+        self.depths.tiles_across
+    }
+
+    /// Hides no tile where the depth test comes after shading, or where a quad without coverage goes
+    /// on because it may connect others.
+    #[inline]
+    fn hides(&self, tile: &RasterTile<TileSamples>) -> bool {
+        let lacks_empties = || {
+            let covered = tile.samples.quads.iter().filter(|q| q.coverage != 0);
+            covered.count() == tile.samples.touched.count_ones() as usize
+        };
+        let nearest = self.grid.pieces[tile.primitive as usize].nearest;
+        self.settings.culls_quads()
+            && self.depths.hides_tile(tile.tile, tile.quarter, nearest)
+            && (!self.passes_empties || lacks_empties())
+    }
+}
+
+impl EarlyTests for MeshDrawState {
+    #[inline]
+    fn bytes_per_quad(&self) -> u64 {
+        QUAD_PIXELS * u64::from(self.pattern().count()) * DEPTH_BYTES
+    }
+
+    #[inline]
+    fn has_tests(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn tests_write(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    /// If only grids are culled, writes depths and passes all samples.
+    fn test(&mut self, _tile: u32, quad: &Quad) -> Failed {
+        let pattern = self.settings.pattern;
+        let number = quad.primitive as usize;
+        let fragment = &mut self.fragments[number];
+        let position = fragment.quad.position;
+        let hidden = &self.grid.hidden_bins;
+        let mut passed = 0;
+        if hidden.is_empty() || !hidden.contains(&self.settings.bin_of(position)) {
+            let unit = pattern.side_units() * 2;
+            let tested = DepthFragment {
+                corner: position.map(|q| i32::from(q) * unit),
+                coverage: fragment.quad.coverage,
+                plane: fragment.plane,
+                owner: fragment.owner,
+            };
+            passed = self.depths.test(position, &tested, fragment.kept);
+        }
+        if !self.settings.culls_quads() {
+            return Failed::default();
+        }
+        fragment.quad.coverage = passed;
+        if passed == 0 {
+            self.fragments.remove(number);
+        }
+        Failed {
+            stencil_failed: 0,
+            depth_failed: quad.mask & !pattern.covered_pixels(passed),
+        }
+    }
+}

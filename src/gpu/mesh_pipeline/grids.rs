@@ -1,0 +1,197 @@
+//! Grids: tessellation, the depth test of whole grids, and vertex shading, the stages before the
+//! rasterizer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 2).
+//!
+//! In: grids in submission order. Out: triangles of visible grids, in order. Rates: vertices per
+//! cycle and one triangle per cycle. As soon as its vertices are known, a grid is tested against the
+//! farthest depths of the raster tiles in its bounding box; a hidden grid costs no more. Vertices of
+//! visible grids are shaded in warps of 32, which take issue slots of the shader cores before any
+//! fragment. Nothing is read from memory: vertices come from the tessellator (assumption; for polygon
+//! meshes it leaves out the traffic of index and vertex fetch).
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use super::current_grid::GridVisibility;
+use super::draw_state::MeshDrawState;
+use quadrille_base::math::index;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::Primitive;
+use quadrille_machine::rate::Rate;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::{Cycle, Queue, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_mesh::grid::Grid;
+
+/// Lanes per warp.
+const WARP_LANES: u64 = 32;
+
+spec! {
+    /// Tessellation and vertex shading.
+    GridsSpec in "grids" {
+        /// Grids in the queue before it.
+        queue: u64 = 2, 1..=65_536, Assumed "one is made while one is tessellated";
+        /// Vertices per cycle.
+        vertices_per_cycle: u64 = 1, 1..=1024, Assumed "a grid of 512 triangles has 289 vertices: triangles are what limits";
+        /// Cycles of the depth test of a grid.
+        test_cycles: u64 = 1, 0..=10_000, Assumed "a pyramid of depths answers for a box at once";
+        /// Grids whose vertices are kept.
+        grids: u64 = 4, 1..=65_536, Assumed "enough to hide the latency of vertex shading";
+        /// Instructions per vertex warp.
+        instructions: u64 = 16, 1..=10_000, Assumed "transform and a few moves, as for splats";
+        /// Cycles from a grid's vertices to the results.
+        latency_cycles: u64 = 64, 0..=100_000, Assumed "16 dependent instructions of ALU latency 4";
+    }
+}
+
+statistics! {
+    /// Grids by outcome, and the vertices, warps and triangles of the visible ones.
+    #[derive(Serialize)]
+    pub struct GridsCounters {
+        /// Grids in.
+        pub grids: u64,
+        /// Triangles of all grids.
+        pub triangles: u64,
+        /// Grids outside the picture, or seen from behind.
+        pub outside: u64,
+        /// Grids hidden by earlier ones.
+        pub hidden: u64,
+        /// Grids drawn.
+        pub visible: u64,
+        /// Vertices of visible grids: shaded.
+        pub vertices: u64,
+        /// Vertex warps run.
+        pub warps: u64,
+        /// Triangles out, including the pieces of clipped ones.
+        pub triangles_out: u64,
+    }
+}
+
+/// Tessellation, the depth test of grids, and vertex shading.
+#[derive(Debug)]
+pub struct Grids {
+    spec: GridsSpec,
+    gpc: usize,
+    /// Grids whose vertices are kept.
+    kept: Queue,
+    /// For each of them, the oldest first: cycles in which the output waited for its vertices, and all that
+    /// the output spent on it.
+    output_cycles: VecDeque<[u64; 2]>,
+    triangles: Vec<Primitive>,
+    /// Port of tessellation and depth test.
+    input: IssuePort,
+    /// Port of the triangles, one per cycle.
+    output: IssuePort,
+    counters: GridsCounters,
+}
+
+impl Grids {
+    /// Creates an idle unit.
+    pub fn new(spec: &GridsSpec) -> Self {
+        Self {
+            gpc: 0,
+            kept: Queue::new(spec.grids),
+            output_cycles: VecDeque::new(),
+            triangles: Vec::new(),
+            input: IssuePort::new(Rate::ONE, 0),
+            output: IssuePort::new(Rate::ONE, 0),
+            counters: GridsCounters::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// Holds the input until `free`, when there is a place for the vertices of another grid. As far as the
+    /// output waited for the vertices of the grid that leaves, the places are too few; for the rest of the
+    /// wait, the output holds up the input.
+    fn wait_for_place(&mut self, free: Cycle) {
+        let wait = free.saturating_sub(self.input.activity.accounted());
+        let [waited, total] = self.output_cycles.front().copied().unwrap_or_default();
+        let too_few = wait * waited / total.max(1);
+        self.input.hold_until(free - too_few, StallReason::Blocked);
+        self.input.hold_until(free, StallReason::Full);
+    }
+
+    /// Records that the vertices of a grid are kept until `cycle`, and the cycles of the output.
+    fn leave(&mut self, cycle: Cycle, output_cycles: [u64; 2]) {
+        self.kept.leave(cycle);
+        self.output_cycles.push_back(output_cycles);
+        if self.output_cycles.len() > index(self.spec.grids) {
+            self.output_cycles.pop_front();
+        }
+    }
+
+    /// Places the unit in GPC `gpc`; it is in the first otherwise.
+    #[must_use]
+    pub fn in_gpc(self, gpc: usize) -> Self {
+        Self { gpc, ..self }
+    }
+}
+
+impl Unit for Grids {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("grids", &mut self.input.activity);
+        visitor.activity("triangles", &mut self.output.activity);
+        visitor.statistics("grids", &self.counters);
+    }
+}
+
+impl Stage<MeshDrawState> for Grids {
+    /// A grid and the draw that it belongs to.
+    type In = (u32, Grid);
+    type Out = Primitive;
+
+    fn accept(
+        &mut self,
+        (draw, grid): (u32, Grid),
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Primitive, MeshDrawState>,
+    ) -> Cycle {
+        let vertices = grid.vertices.len() as u64;
+        self.input.start(arrival);
+        self.wait_for_place(self.kept.entry(arrival));
+        let start = self.input.free().max(arrival);
+        let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
+        self.input.work(start, cycles);
+        let tested = start + cycles;
+        let counters = &mut self.counters;
+        counters.grids += 1;
+        counters.triangles += grid.topology.triangles.len() as u64;
+        self.triangles.clear();
+        match state.take(draw, &grid, &mut self.triangles) {
+            GridVisibility::Outside => counters.outside += 1,
+            GridVisibility::Hidden => counters.hidden += 1,
+            GridVisibility::Visible => counters.visible += 1,
+        }
+        if self.triangles.is_empty() {
+            self.leave(tested, [0, 0]);
+            return start;
+        }
+        counters.vertices += vertices;
+        counters.triangles_out += self.triangles.len() as u64;
+        for _ in 0..vertices.div_ceil(WARP_LANES) {
+            let number = self.counters.warps;
+            state
+                .shader_issue
+                .charge_vertex_warp(self.gpc, number, self.spec.instructions);
+            self.counters.warps += 1;
+        }
+        self.output.start(tested);
+        let begun = self.output.activity.accounted();
+        let shaded = tested + self.spec.latency_cycles;
+        self.output.hold_until(shaded, StallReason::Miss);
+        let waited = self.output.activity.accounted() - begun;
+        for &triangle in &self.triangles {
+            self.output.issue_on(triangle, shaded, 1, state, next);
+        }
+        let total = self.output.activity.accounted() - begun;
+        self.leave(self.output.free(), [waited, total]);
+        start
+    }
+
+    fn done(&self) -> Cycle {
+        self.input.done().max(self.output.done())
+    }
+}

@@ -1,0 +1,314 @@
+//! The stage between the depth test and the shader: quad-fragment merging ("Reducing Shading on GPUs
+//! using Quad-Fragment Merging", sections 3 and 4.1.2), the pixel merge unit ("Pixel Merge Unit",
+//! section 4), or neither.
+//!
+//! In: beats of quads, grid by grid and draw by draw; for quad-fragment merging also quads without
+//! coverage. Out: quads for the shader, in the order of the [`MergeUnit`](quadrille_mesh::merge::MergeUnit),
+//! one per cycle. Rate: one look-up per cycle ([`QfmSpec`], [`PmuSpec`]), or several.
+//!
+//! A look-up of quad-fragment merging reads the buffer as the earlier fragments leave it: a fragment
+//! waits until the last one at its position is written, `compare_cycles` after that one's look-up.
+//! The pixel merge unit compares a quad with the entries at its position one after the other. A quad
+//! that makes the oldest entry leave waits a cycle for it. Before the first quad of another grid
+//! (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per look-up (assumption: the
+//! papers do not say when entries of finished grids leave). Quads whose shader bars pixel merging
+//! bypass the pixel merge unit.
+
+use std::collections::VecDeque;
+
+use super::draw_state::{Fragment, MeshDrawState};
+use super::merged_samples::MergedSamples;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::{Beat, Quad};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::timing::{Cycle, StallReason};
+use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_mesh::merge::pmu::PmuSpec;
+use quadrille_mesh::merge::qfm::QfmSpec;
+use quadrille_mesh::merge::{
+    MergeCounters, MergeDriver, MergeScope, MergeUnitKind, PmuSettings, QfmSettings,
+};
+
+/// A merging unit in cycles.
+#[derive(Debug)]
+pub struct TimedMergeUnit {
+    name: &'static str,
+    driver: MergeDriver,
+    /// Cycles from a look-up until its outcome is in the buffer.
+    write_cycles: u64,
+    /// Look-ups that the comparison of a quad with one entry takes the time of.
+    cycles_per_entry: u64,
+    /// The first cycle in which the output is free.
+    output_free: Cycle,
+    port: IssuePort,
+    samples: MergedSamples,
+    /// The grid and the draw of the last quad.
+    grid: Option<u32>,
+    draw: Option<u32>,
+    /// Positions of the fragments looked up last, and the cycles in which they are written.
+    written: VecDeque<(u32, Cycle)>,
+    out: Vec<Quad>,
+}
+
+impl TimedMergeUnit {
+    /// Creates an empty quad-fragment merging unit with the times of `spec`.
+    pub fn qfm(spec: &QfmSpec, settings: QfmSettings, pattern: &'static SamplePattern) -> Self {
+        Self {
+            write_cycles: spec.compare_cycles,
+            ..Self::new(
+                MergeUnitKind::Qfm(settings),
+                Rate::of(spec.quads_per_cycle, 1),
+                spec.latency_cycles,
+                pattern,
+            )
+        }
+    }
+
+    /// Creates an empty pixel merge unit with the times of `spec`.
+    pub fn pmu(spec: &PmuSpec, settings: PmuSettings, pattern: &'static SamplePattern) -> Self {
+        Self {
+            cycles_per_entry: spec.compare_cycles,
+            ..Self::new(
+                MergeUnitKind::Pmu(settings),
+                Rate::of(spec.quads_per_cycle, 1),
+                spec.latency_cycles,
+                pattern,
+            )
+        }
+    }
+
+    fn new(unit: MergeUnitKind, rate: Rate, latency: u64, pattern: &'static SamplePattern) -> Self {
+        Self {
+            name: unit.name(),
+            driver: MergeDriver::new(unit.build(), pattern),
+            write_cycles: 0,
+            cycles_per_entry: 0,
+            output_free: 0,
+            port: IssuePort::new(rate, latency),
+            samples: MergedSamples::default(),
+            grid: None,
+            draw: None,
+            written: VecDeque::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// Cycle in which the last fragment at a position is written; 0 if it is before `arrival`.
+    fn write_of_last(&mut self, index: u32, arrival: Cycle) -> Cycle {
+        while self.written.front().is_some_and(|&(_, at)| at <= arrival) {
+            self.written.pop_front();
+        }
+        let same = self.written.iter().rev().find(|(other, _)| *other == index);
+        same.map_or(0, |&(_, at)| at)
+    }
+
+    /// Returns the cycle in which a quad that arrived at `arrival` is looked up: no earlier than
+    /// `not_before`, and `evictions` cycles after its turn.
+    fn look_up(&mut self, arrival: Cycle, not_before: Cycle, evictions: u64) -> Cycle {
+        let mut start = self.port.start(arrival);
+        if not_before > start {
+            self.port.hold_until(not_before, StallReason::Contended);
+            start = not_before;
+        }
+        if evictions > 0 {
+            start += evictions;
+            self.port.hold_until(start, StallReason::Full);
+        }
+        start
+    }
+
+    /// Turns the quads that left the unit into quads for the shader.
+    fn collect(&mut self, state: &mut MeshDrawState) {
+        let stream = &self.driver.stream;
+        for merged in &stream.out {
+            self.out.push(self.samples.leave(merged, stream, state));
+        }
+        self.driver.stream.out.clear();
+    }
+
+    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for the time
+    /// of at least `slots` look-ups.
+    fn send(
+        &mut self,
+        start: Cycle,
+        slots: u64,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) {
+        let sent = self.out.len() as u64;
+        for quad in self.out.drain(..) {
+            let at = self.port.start(start).max(self.output_free);
+            self.port.issue(quad, at, 1, state, next);
+            // Several look-ups share a cycle, but the output takes one quad per cycle.
+            self.output_free = at + 1;
+        }
+        if sent < slots {
+            self.port.work_on(start, slots - sent);
+        }
+    }
+
+    /// Takes a fragment that arrived at `arrival`; returns the cycle of its look-up.
+    fn push(
+        &mut self,
+        fragment: &Fragment,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) -> Cycle {
+        let is_barred = self.driver.unit.rules().bypassed_by_effects && fragment.is_barred;
+        let position = fragment.quad.position;
+        let mut compared = 0;
+        if is_barred {
+            // The entries are older and may lie below.
+            self.flush(arrival, state, next);
+        } else if self.driver.unit.held() == 0 {
+            self.forget();
+        } else {
+            compared = self.driver.unit.compared_at(position);
+        }
+        let index = state.depths.index(position);
+        self.samples.push(fragment, index, state.depths.quads());
+        let before = self.driver.unit.made_room();
+        self.driver.push(&fragment.quad, is_barred);
+        let evictions = self.driver.unit.made_room() - before;
+        self.collect(state);
+        let not_before = self.write_of_last(index, arrival);
+        let start = self.look_up(arrival, not_before, evictions);
+        // An outcome that is in the buffer at once holds no later look-up up.
+        if self.write_cycles > 0 {
+            self.written.push_back((index, start + self.write_cycles));
+        }
+        let slots = (compared * self.cycles_per_entry).max(1);
+        self.send(start, slots, state, next);
+        start
+    }
+
+    /// Empties the unit from `at` on, one entry per look-up.
+    fn flush(
+        &mut self,
+        at: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) {
+        while self.driver.unit.held() > 0 {
+            self.driver.unit.evict(&mut self.driver.stream);
+            self.collect(state);
+            let start = self.port.start(at);
+            self.send(start, 1, state, next);
+        }
+        self.forget();
+        self.written.clear();
+    }
+
+    /// Numbers fragments from 0 again, once the unit is empty.
+    fn forget(&mut self) {
+        self.driver.stream.fragments.clear();
+        self.samples.clear();
+    }
+}
+
+impl Unit for TimedMergeUnit {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity(self.name, &mut self.port.activity);
+        visitor.statistics("merge", &self.driver.counters());
+    }
+}
+
+impl Stage<MeshDrawState> for TimedMergeUnit {
+    type In = Beat;
+    type Out = Quad;
+
+    fn accept(
+        &mut self,
+        beat: Beat,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) -> Cycle {
+        let mut left = arrival;
+        for quad in beat.quads.iter() {
+            let fragment = state.fragments.remove(quad.primitive as usize);
+            let (grid, draw) = (Some(fragment.grid), Some(fragment.draw));
+            let leaves_scope = match self.driver.unit.rules().scope {
+                MergeScope::Grid => self.grid != grid,
+                MergeScope::Draw => self.draw != draw,
+            };
+            if leaves_scope {
+                self.flush(arrival, state, next);
+            }
+            if self.grid != grid {
+                self.driver.unit.begin_grid(&state.topology);
+            }
+            (self.grid, self.draw) = (grid, draw);
+            left = self.push(&fragment, arrival, state, next);
+        }
+        left
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) -> Cycle {
+        self.flush(at, state, next);
+        at.max(self.port.done())
+    }
+}
+
+/// No merging: quads that pass the depth test go to the shader as they are, at the rate of the port
+/// towards the shader cores (VR-Pipe, section III-B) and without latency.
+#[derive(Debug)]
+pub struct Passthrough {
+    port: IssuePort,
+    counters: MergeCounters,
+}
+
+impl Passthrough {
+    /// Creates an idle stage.
+    pub fn new(quads_per_cycle: Rate) -> Self {
+        Self {
+            port: IssuePort::new(quads_per_cycle, 0),
+            counters: MergeCounters::default(),
+        }
+    }
+}
+
+impl Unit for Passthrough {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("passthrough", &mut self.port.activity);
+        visitor.statistics("merge", &self.counters);
+    }
+}
+
+impl Stage<MeshDrawState> for Passthrough {
+    type In = Beat;
+    type Out = Quad;
+
+    fn accept(
+        &mut self,
+        beat: Beat,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Quad, MeshDrawState>,
+    ) -> Cycle {
+        let mut start = arrival;
+        for quad in beat.quads.iter() {
+            let fragment = state.fragments.remove(quad.primitive as usize);
+            let coverage = fragment.quad.coverage;
+            let is_partial = state.pattern().has_partial_pixel(coverage);
+            self.counters.partial += u64::from(is_partial);
+            let index = state.depths.index(fragment.quad.position);
+            let parts = vec![(fragment.owner, coverage)];
+            let quad = state.shader_quad(index, fragment.draw, parts);
+            start = self.port.issue_on(quad, arrival, 1, state, next);
+        }
+        start
+    }
+
+    fn done(&self) -> Cycle {
+        self.port.done()
+    }
+}

@@ -1,0 +1,41 @@
+//! The mesh path in cycles: the stages of the emulated pipeline on triangles with samples, with a
+//! merging unit between the depth test and the shader.
+//!
+//! ```text
+//! grids in submission order
+//!   -> grids: tessellated, hidden ones dropped, vertices shaded -> assembly
+//!   -> raster: setup, coarse, Hi-Z, fine -> quads: raster tiles as beats of quads
+//!   -> zrop: PROP, depth test of samples
+//!   -> merging unit: none, quad-fragment merging or pixel merging
+//!   -> pack, launch, cores -> colour
+//! ```
+//!
+//! Function and order are those of a [frame](quadrille_mesh::frame) without time: all counts and the owner of
+//! every sample are the same. Time is that of the emulated pipeline (see [`crate`]).
+//!
+//! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the
+//! farthest depth of a raster tile, and the colour unit the owner of a sample, at a moment within the
+//! frame.
+//!
+//! Depths are read and written in the order of submission: the tests of samples, grids and raster
+//! tiles see the depths of all earlier work, however many cycles ahead that is (assumption: a real
+//! Hi-Z lags behind by the work in flight).
+
+pub mod colour;
+pub(crate) mod config;
+pub mod cores;
+mod current_grid;
+pub(crate) mod depth;
+pub mod draw_state;
+pub mod grids;
+mod merged_samples;
+pub mod merging;
+pub mod pack;
+pub mod quads;
+mod result;
+mod wiring;
+
+pub use config::MeshConfig;
+pub use current_grid::GridVisibility;
+pub use result::TimedMeshResult;
+pub use wiring::run;

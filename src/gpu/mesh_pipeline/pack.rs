@@ -1,0 +1,85 @@
+//! Packing: groups quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to
+//! the shader cores).
+//!
+//! In: quads at any position. Out: warps of up to 8 quads, in order. Rate: quads per cycle. A warp
+//! leaves when it is full, when a quad of another draw arrives, and at the end (assumption: draws
+//! differ in state, and there is no time-out).
+
+use super::draw_state::MeshDrawState;
+use quadrille_base::raster::tiles::QUADS_PER_TILE;
+use quadrille_machine::packets::{Quad, Warp};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::warp_filler::{PackSpec, WarpFiller};
+
+/// Packs quads into warps.
+#[derive(Debug)]
+pub struct Pack {
+    filler: WarpFiller,
+    draw: u32,
+}
+
+impl Pack {
+    /// Creates an empty unit behind a port of `quads_per_cycle`.
+    pub fn new(spec: &PackSpec, quads_per_cycle: Rate) -> Self {
+        Self {
+            filler: WarpFiller::new(spec, quads_per_cycle),
+            draw: 0,
+        }
+    }
+
+    /// Issues the held quads as a warp no earlier than `at`, if there are any.
+    fn emit(
+        &mut self,
+        at: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
+    ) {
+        if let Some(first) = self.filler.first() {
+            let tile = state.record_of(first).index / QUADS_PER_TILE;
+            self.filler.emit(tile, at, state, next);
+        }
+    }
+}
+
+impl Unit for Pack {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.filler.visit(visitor);
+    }
+}
+
+impl Stage<MeshDrawState> for Pack {
+    type In = Quad;
+    type Out = Warp;
+
+    fn accept(
+        &mut self,
+        quad: Quad,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
+    ) -> Cycle {
+        let draw = state.record_of(&quad).draw;
+        if draw != self.draw {
+            self.emit(arrival, state, next);
+            self.draw = draw;
+        }
+        let (_, at) = self.filler.pass(&[quad], arrival);
+        if self.filler.is_full() {
+            self.emit(at, state, next);
+        }
+        at
+    }
+
+    fn drain(
+        &mut self,
+        at: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Warp, MeshDrawState>,
+    ) -> Cycle {
+        self.emit(at, state, next);
+        at.max(self.filler.done())
+    }
+}

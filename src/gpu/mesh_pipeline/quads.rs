@@ -1,0 +1,148 @@
+//! Quads: cuts raster tiles into the quads that the depth test takes.
+//!
+//! In: raster tiles. Out: beats of the quads in which a triangle covers a sample, in order; for
+//! quad-fragment merging also the quads that it only touches ("Reducing Shading on GPUs using
+//! Quad-Fragment Merging", section 3.3). Rate: one beat of up to 8 quads per cycle. Tiles share no
+//! beat: VR-Pipe's tile coalescing serves blending and is left out.
+
+use arrayvec::ArrayVec;
+use serde::Serialize;
+
+use super::draw_state::MeshDrawState;
+use quadrille_base::raster::sampled::TileSamples;
+use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_QUADS};
+use quadrille_machine::issue_port::IssuePort;
+use quadrille_machine::packets::{Beat, Quad, RasterTile};
+use quadrille_machine::rate::Rate;
+use quadrille_machine::spec::spec;
+use quadrille_machine::stage::{Sink, Stage};
+use quadrille_machine::statistics::statistics;
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::{Unit, Visitor};
+
+spec! {
+    /// Raster tiles to quads.
+    QuadsSpec in "quads" {
+        /// Raster tiles in the queue before it.
+        queue: u64 = 5, 1..=65_536, Assumed "as the raster units";
+        /// Quads per cycle.
+        quads_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing";
+        /// Latency in cycles.
+        latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
+    }
+}
+
+statistics! {
+    /// Quads by coverage.
+    #[derive(Serialize)]
+    pub(crate) struct QuadsCounters {
+        /// Raster tiles in.
+        pub tiles: u64,
+        /// Quads out with a sample covered.
+        pub covered: u64,
+        /// Quads that a triangle only touches.
+        pub touched: u64,
+        /// Quads out that a triangle only touches.
+        pub empties_out: u64,
+    }
+}
+
+/// Cuts raster tiles into quads.
+#[derive(Debug)]
+pub struct Quads {
+    quads_per_cycle: usize,
+    port: IssuePort,
+    counters: QuadsCounters,
+}
+
+impl Quads {
+    /// Creates an idle unit.
+    pub fn new(spec: &QuadsSpec) -> Self {
+        Self {
+            quads_per_cycle: usize::try_from(spec.quads_per_cycle).unwrap_or(1),
+            port: IssuePort::new(Rate::ONE, spec.latency_cycles),
+            counters: QuadsCounters::default(),
+        }
+    }
+
+    /// Creates quad `at` of a raster tile; `None` if it is dropped.
+    #[inline]
+    fn quad(
+        &mut self,
+        tile: &RasterTile<TileSamples>,
+        at: u8,
+        state: &mut MeshDrawState,
+    ) -> Option<Quad> {
+        let samples = tile.samples.quads[usize::from(at)];
+        if samples.coverage == 0 {
+            self.counters.touched += 1;
+            if !state.passes_empties {
+                return None;
+            }
+            self.counters.empties_out += 1;
+        } else {
+            self.counters.covered += 1;
+        }
+        let row = (tile.quarter >> 1) * 4 + at / 4;
+        let column = (tile.quarter & 1) * 4 + at % 4;
+        let position = row * TILE_QUADS.to_le_bytes()[0] + column;
+        let index = tile.tile * QUADS_PER_TILE + u32::from(position);
+        let at = state.depths.position(index);
+        Some(Quad {
+            primitive: state.fragment(tile.primitive, at, samples.coverage, samples.centres),
+            position,
+            mask: state.pattern().covered_pixels(samples.coverage),
+        })
+    }
+}
+
+impl Unit for Quads {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.activity("quads", &mut self.port.activity);
+        visitor.statistics("quads", &self.counters);
+    }
+}
+
+impl Stage<MeshDrawState> for Quads {
+    type In = RasterTile<TileSamples>;
+    type Out = Beat;
+
+    fn accept(
+        &mut self,
+        tile: RasterTile<TileSamples>,
+        arrival: Cycle,
+        state: &mut MeshDrawState,
+        next: &mut impl Sink<Beat, MeshDrawState>,
+    ) -> Cycle {
+        self.counters.tiles += 1;
+        let mut start = self.port.start(arrival);
+        let mut quads = ArrayVec::new();
+        let mut is_idle = true;
+        for at in 0..16 {
+            if tile.samples.touched >> at & 1 == 1
+                && let Some(quad) = self.quad(&tile, at, state)
+            {
+                quads.push(quad);
+            }
+            let ends = quads.len() == self.quads_per_cycle || at == 15;
+            if ends && !quads.is_empty() {
+                let beat = Beat {
+                    tile: tile.tile,
+                    quads: quads.take(),
+                    pairs: 0,
+                    last: false,
+                };
+                start = self.port.issue_on(beat, arrival, 1, state, next);
+                is_idle = false;
+            }
+        }
+        if is_idle {
+            self.port.work(start, 1);
+        }
+        start
+    }
+
+    fn done(&self) -> Cycle {
+        self.port.done()
+    }
+}

@@ -1,0 +1,104 @@
+//! The result of a run of the mesh path in cycles.
+
+use super::colour::ColourCounters;
+use super::cores::MeshCoresCounters;
+use super::depth::DepthBuffer;
+use super::draw_state::MeshDrawState;
+use super::grids::GridsCounters;
+use super::quads::QuadsCounters;
+use crate::raster::hi_z::HiZCounters;
+use crate::zrop::unit::ZropCounters;
+use quadrille_machine::collect::{Collected, UnitCycles};
+use quadrille_machine::memory::l2::L2Counters;
+use quadrille_machine::memory::sector_cache::CacheCounters;
+use quadrille_machine::timing::Cycle;
+use quadrille_machine::unit::Unit;
+use quadrille_machine::warp_filler::PackCounters;
+use quadrille_mesh::merge::MergeCounters;
+
+/// The result of a run of the mesh path in cycles.
+#[derive(Debug)]
+pub struct TimedMeshResult {
+    /// Cycles from the start of the frame to the end of the last write.
+    pub cycles: Cycle,
+    /// Cycles of every unit, in the order of the pipeline.
+    pub units: Vec<UnitCycles>,
+    /// Counters of grids and triangles.
+    pub grids: GridsCounters,
+    /// Quads before the merging unit, and the unit's counters: the same as those of a frame without
+    /// time.
+    pub counters: MergeCounters,
+    /// Quads sent to the shader.
+    pub quads_shaded: u64,
+    /// Counters of warps.
+    pub warps: PackCounters,
+    /// Counters of the colour unit.
+    pub colour: ColourCounters,
+    /// Raster tiles that Hi-Z dropped.
+    pub tiles_hidden: u64,
+    /// Counters of the colour cache.
+    pub colour_cache: CacheCounters,
+    /// Counters of the depth cache.
+    pub z_cache: CacheCounters,
+    /// Counters of the L2.
+    pub l2: L2Counters,
+    /// Bytes read from and written to DRAM.
+    pub dram_bytes: u64,
+    /// The triangle that every sample shows, counted over all grids with a triangle in the picture.
+    pub depths: DepthBuffer,
+    /// Quads that never left the pipeline.
+    pub left_over: u64,
+}
+
+impl TimedMeshResult {
+    /// Collects the counters of all units.
+    pub(super) fn collect(pipeline: &mut impl Unit, state: MeshDrawState) -> Self {
+        let run = Collected::of(pipeline, state.memory.writes_done());
+        let statistics = &run.statistics;
+        let hi_z: HiZCounters = statistics.of("hi_z");
+        let zrop: ZropCounters = statistics.of("zrop");
+        let rasterized = statistics.of::<QuadsCounters>("quads").covered;
+        Self {
+            cycles: run.cycles,
+            grids: statistics.of("grids"),
+            counters: MergeCounters {
+                rasterized: rasterized + hi_z.hidden_quads,
+                culled: zrop.quads.depth_failed + hi_z.hidden_quads,
+                ..statistics.of("merge")
+            },
+            quads_shaded: statistics.of::<MeshCoresCounters>("cores").quads,
+            warps: statistics.of("pack"),
+            colour: statistics.of("crop"),
+            tiles_hidden: hi_z.hidden,
+            colour_cache: statistics.of("crop_cache"),
+            z_cache: statistics.of("z_cache"),
+            l2: state.memory.l2.counters(),
+            dram_bytes: state.memory.dram.bytes(),
+            left_over: (state.fragments.len() + state.records.len()) as u64,
+            depths: state.depths,
+            units: [run.units, state.memory.units(run.cycles)].concat(),
+        }
+    }
+
+    /// One sentence for each counter that disagrees with the sum of its parts.
+    pub fn discrepancies(&self) -> Vec<String> {
+        let c = &self.counters;
+        let shaded = match (&c.qfm, &c.pmu) {
+            (Some(qfm), _) => qfm.quads_out(),
+            (_, Some(pmu)) => pmu.quads_out() + c.barred,
+            _ => c.tested(),
+        };
+        let written = self.colour.quads + self.colour.quads_hidden;
+        let sums = [
+            ("quads shaded", self.quads_shaded, shaded),
+            ("quads packed", self.quads_shaded, self.warps.quads),
+            ("quads written or hidden", self.quads_shaded, written),
+            ("quads left over", self.left_over, 0),
+        ];
+        let wrong = sums.into_iter().filter(|(_, total, parts)| total != parts);
+        wrong
+            .map(|(what, total, parts)| format!("{what}: {total}, but the parts make {parts}"))
+            .chain(UnitCycles::discrepancies(&self.units, self.cycles))
+            .collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! The wiring: every unit of the mesh path joined in order, statically, and run over a scene.
+
+use super::colour::Colour;
+use super::config::MeshConfig;
+use super::cores::MeshCores;
+use super::draw_state::MeshDrawState;
+use super::grids::Grids;
+use super::merging::{Passthrough, TimedMergeUnit};
+use super::pack::Pack;
+use super::quads::Quads;
+use super::result::TimedMeshResult;
+use crate::geometry::assembly::Assembly;
+use crate::geometry::crossbar::Crossbar;
+use crate::geometry::distributor::{Distributor, GeometryUnits};
+use crate::raster::coarse::Coarse;
+use crate::raster::fine::Fine;
+use crate::raster::hi_z::HiZ;
+use crate::raster::setup::Setup;
+use crate::warp::launch::Launch;
+use crate::zrop::prop::Prop;
+use crate::zrop::unit::Zrop;
+use quadrille_base::error::Result;
+use quadrille_machine::packets::{Beat, Quad};
+use quadrille_machine::stage::{Retired, Sink, Stage, chain};
+use quadrille_machine::unit::Unit;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::FrameSettings;
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::merge::MergeUnitKind;
+
+/// Runs a scene through the pipeline, in cycles, with a unit between the depth test and the shader.
+/// The unit has the sizes of `unit` and the times of the configuration.
+///
+/// # Errors
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the field of the configuration that is invalid.
+pub fn run(
+    source: &dyn GridSource,
+    view: &MeshCamera,
+    settings: &FrameSettings,
+    config: &MeshConfig,
+    unit: MergeUnitKind,
+) -> Result<TimedMeshResult> {
+    config.validate()?;
+    let looks = (source.materials(), source.textures());
+    let mut state = MeshDrawState::new(looks, view, settings, &config.gpu);
+    state.passes_empties = unit.build().rules().takes_empties;
+    let pattern = settings.pattern;
+    Ok(match unit {
+        MergeUnitKind::None => {
+            let unit = || Passthrough::new(config.gpu.prop.quads_out_per_cycle);
+            run_with(source, state, config, (config.gpu.prop.queue, unit))
+        }
+        MergeUnitKind::Qfm(sizes) => {
+            let unit = || TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
+            run_with(source, state, config, (config.qfm.queue, unit))
+        }
+        MergeUnitKind::Pmu(sizes) => {
+            let unit = || TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
+            run_with(source, state, config, (config.pmu.queue, unit))
+        }
+    })
+}
+
+/// Joins all units of every GPC around a merging unit of its own behind a queue of `depth` beats, and
+/// submits all grids as fast as they are accepted.
+fn run_with<U>(
+    source: &dyn GridSource,
+    mut state: MeshDrawState,
+    config: &MeshConfig,
+    (depth, unit): (u64, impl Fn() -> U),
+) -> TimedMeshResult
+where
+    U: Stage<MeshDrawState, In = Beat, Out = Quad> + Unit,
+{
+    let gpu = &config.gpu;
+    let map = gpu.gpu.tile_map();
+    let geometry = map.owners().map(|owner| {
+        let grids = Grids::new(&config.grids).in_gpc(owner.gpc as usize);
+        let assembly = Assembly::new(&gpu.vpo);
+        GeometryUnits::new((config.grids.queue, grids), (gpu.vpo.queue, assembly))
+    });
+    let (depth_lines, colour_lines) = (state.depth_lines(), state.colour_lines());
+    let gpcs = map.owners().map(|owner| {
+        let gpc = owner.gpc as usize;
+        let cores = MeshCores::new(&gpu.cores, &config.pixel_shader).in_gpc(gpc);
+        chain! {
+            gpu.setup.queue => Setup::new(&gpu.setup),
+            gpu.coarse.queue => Coarse::new(&gpu.coarse, owner),
+            gpu.hi_z.queue => HiZ::new(&gpu.hi_z),
+            gpu.fine.queue => Fine::new(&gpu.fine),
+            config.quads.queue => Quads::new(&config.quads),
+            gpu.prop.queue => Prop::new(&gpu.prop),
+            gpu.zrop.queue => Zrop::new(&gpu.zrop, false, gpc, depth_lines.clone()),
+            depth => unit(),
+            gpu.pack.queue => Pack::new(&gpu.pack, gpu.prop.quads_out_per_cycle),
+            gpu.launch.queue => Launch::new(&gpu.launch),
+            gpu.cores.slots() => cores,
+            gpu.crop.queue => Colour::new(&gpu.crop, colour_lines.clone()),
+            Retired::default()
+        }
+    });
+    let crossbar = Crossbar::new(&gpu.crossbar, map, gpcs);
+    // A grid is a batch.
+    let mut pipeline = Distributor::new(&gpu.distributor, 1, geometry, crossbar);
+    let view = state.view.clone();
+    let mut grids = Vec::new();
+    let mut at = 0;
+    for batch in 0..source.batches() {
+        source.grids(batch, &view, &mut grids);
+        let draw = source.draw(batch);
+        for grid in grids.drain(..) {
+            at = pipeline.offer((draw, grid), at, &mut state);
+        }
+    }
+    pipeline.end(at, &mut state);
+    TimedMeshResult::collect(&mut pipeline, state)
+}

@@ -1,0 +1,222 @@
+//! Collection of cycles and statistics after a run.
+
+use serde::{Serialize, Serializer};
+
+use super::rate::Rate;
+use super::statistics::{Statistics, StatisticsByUnit};
+use super::timing::{Activity, Cycle, StallReason, Timeline};
+use super::unit::{Unit, Visitor};
+
+/// Least occupancy of a port that limits a run. Assumption: what is left of the cycles is the start
+/// and the end of a draw, when no port has work all the time.
+const LIMITING_OCCUPANCY: f64 = 0.9;
+
+/// Cycles of all ports of one name.
+#[derive(Debug, Clone, Serialize)]
+pub struct UnitCycles {
+    /// Name of the port.
+    pub name: &'static str,
+    /// Number of instances: the sum of `busy` and `idle` is `instances` times the run's cycles.
+    pub instances: u64,
+    /// Cycles with work.
+    pub busy: u64,
+    /// Cycles without work by reason; reasons that did not occur are left out.
+    #[serde(serialize_with = "as_map")]
+    pub idle: Vec<(String, u64)>,
+    /// Items that passed.
+    pub moved: u64,
+    /// Largest rate at which items pass each instance, if it has one.
+    #[serde(skip)]
+    pub rate: Option<Rate>,
+    /// Timeline of the first instance, if one was kept.
+    #[serde(skip)]
+    pub timeline: Option<Timeline>,
+}
+
+fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(idle.iter().map(|(reason, cycles)| (reason, cycles)))
+}
+
+impl UnitCycles {
+    /// Number of cycles counted.
+    pub fn total(&self) -> u64 {
+        self.busy + self.idle.iter().map(|(_, cycles)| cycles).sum::<u64>()
+    }
+
+    /// Share of busy cycles, 0 to 1.
+    pub fn utilisation(&self) -> f64 {
+        self.share(self.busy)
+    }
+
+    /// Items that passed the port as a share of those that could have passed at its largest rate, 0 to 1
+    /// (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
+    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
+    pub fn throughput(&self) -> Option<f64> {
+        let most = self.rate?.in_cycles(self.total());
+        Some(self.moved as f64 / most.max(1.0))
+    }
+
+    /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own
+    /// data was in flight, or another user held it. Cycles without input, or with output that was not
+    /// accepted, are the neighbours'.
+    pub fn occupancy(&self) -> f64 {
+        self.share(self.busy + self.idle(StallReason::Miss) + self.idle(StallReason::Contended))
+    }
+
+    /// The same with the cycles in which the port's storage was full. Storage in front of a slow unit
+    /// fills up too, so they are no sign of a limit while another port is occupied.
+    fn occupancy_with_storage(&self) -> f64 {
+        self.occupancy() + self.share(self.idle(StallReason::Full))
+    }
+
+    /// Cycles without work for a reason that names no neighbour.
+    fn idle(&self, reason: StallReason) -> u64 {
+        let of_reason = self.idle.iter().filter(|(name, _)| name == reason.name());
+        of_reason.map(|(_, cycles)| cycles).sum()
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
+    fn share(&self, cycles: u64) -> f64 {
+        cycles as f64 / self.total().max(1) as f64
+    }
+
+    /// The critical resource of a run: the port with the highest occupancy unless that is too low to
+    /// limit the run and a port limits it with its storage.
+    pub fn critical(units: &[Self]) -> Option<&Self> {
+        let highest = |of: fn(&Self) -> f64| {
+            let ports = units.iter().filter(|unit| unit.total() > 0);
+            ports.max_by(|a, b| of(a).total_cmp(&of(b)))
+        };
+        let by_port = highest(Self::occupancy);
+        if by_port.is_some_and(|unit| unit.occupancy() >= LIMITING_OCCUPANCY) {
+            return by_port;
+        }
+        highest(Self::occupancy_with_storage)
+            .filter(|unit| unit.is_limiting())
+            .or(by_port)
+    }
+
+    /// The port that limits a run: the [critical](Self::critical) one, or `None` if latency and bursts do.
+    pub fn limiting(units: &[Self]) -> Option<&Self> {
+        Self::critical(units).filter(|unit| unit.is_limiting())
+    }
+
+    /// Share of the cycles in which the port is occupied or, if only with its storage it limits the run,
+    /// in which one of both is, 0 to 1.
+    pub fn limiting_share(&self) -> f64 {
+        if self.occupancy() < LIMITING_OCCUPANCY && self.is_limiting() {
+            self.occupancy_with_storage()
+        } else {
+            self.occupancy()
+        }
+    }
+
+    /// Whether the port and its storage are occupied so long that they limit the run. If the
+    /// [critical](Self::critical) port does not, latency and bursts limit it.
+    pub fn is_limiting(&self) -> bool {
+        self.occupancy_with_storage() >= LIMITING_OCCUPANCY
+    }
+
+    /// Describes each port whose counted cycles do not match a run of `cycles`.
+    pub fn discrepancies(units: &[Self], cycles: Cycle) -> impl Iterator<Item = String> {
+        units.iter().filter_map(move |unit| {
+            let (sum, expected) = (unit.total(), unit.instances * cycles);
+            let name = unit.name;
+            (sum != expected).then(|| format!("{name}: {sum} cycles accounted of {expected}"))
+        })
+    }
+}
+
+/// Cycles and statistics of all units of a run.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// Length of the run in cycles, up to the last work of any unit.
+    pub cycles: Cycle,
+    /// Cycles by port, in pipeline order.
+    pub units: Vec<UnitCycles>,
+    /// Statistics by unit.
+    pub statistics: StatisticsByUnit,
+}
+
+impl Collected {
+    /// Visits `units` and takes their activities. The run ends no earlier than `end`.
+    pub fn of(units: &mut impl Unit, end: Cycle) -> Self {
+        let mut seen = Seen {
+            cycles: end,
+            ..Seen::default()
+        };
+        units.visit(&mut seen);
+        let Seen {
+            cycles,
+            mut ports,
+            statistics,
+        } = seen;
+        for (_, activity) in &mut ports {
+            activity.idle_until(cycles, StallReason::Drained);
+        }
+        Self {
+            cycles,
+            units: unit_cycles(&ports),
+            statistics,
+        }
+    }
+}
+
+/// State of a visit.
+#[derive(Debug, Default)]
+struct Seen {
+    cycles: Cycle,
+    ports: Vec<(&'static str, Activity)>,
+    statistics: StatisticsByUnit,
+}
+
+impl Visitor for Seen {
+    fn activity(&mut self, name: &'static str, activity: &mut Activity) {
+        // The last work of a run may be a test that left nothing to be done behind it.
+        self.cycles = self.cycles.max(activity.accounted());
+        self.ports.push((name, std::mem::take(activity)));
+    }
+
+    fn statistics(&mut self, name: &'static str, statistics: &dyn Statistics) {
+        self.statistics.add(name, statistics);
+    }
+
+    fn end(&mut self, at: Cycle) {
+        self.cycles = self.cycles.max(at);
+    }
+}
+
+/// Sums ports of the same name, and names the neighbours that starved and blocked them.
+fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for (name, _) in ports {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    let unit = |(at, &name): (usize, &&'static str)| {
+        let alike: Vec<_> = ports.iter().filter(|(n, _)| *n == name).collect();
+        let sum = |of: &dyn Fn(&Activity) -> u64| alike.iter().map(|(_, a)| of(a)).sum();
+        let idle = StallReason::ALL.into_iter().map(|reason| {
+            let named = match reason {
+                StallReason::Starved if at == 0 => "starved by the draw".to_owned(),
+                StallReason::Starved => format!("starved by {}", names[at - 1]),
+                StallReason::Blocked => {
+                    format!("blocked by {}", names.get(at + 1).unwrap_or(&"memory"))
+                }
+                other => other.name().to_owned(),
+            };
+            (named, sum(&|a| a.idle[reason as usize]))
+        });
+        UnitCycles {
+            name,
+            instances: alike.len() as u64,
+            busy: sum(&|a| a.busy),
+            moved: sum(&|a| a.moved),
+            rate: alike.first().and_then(|(_, a)| a.rate),
+            idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),
+            timeline: alike.first().and_then(|(_, a)| a.timeline().cloned()),
+        }
+    };
+    names.iter().enumerate().map(unit).collect()
+}

@@ -1,0 +1,238 @@
+//! Bandwidth as a calendar of windows. Each request books bytes in the first windows with room at or
+//! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
+
+use crate::rate::Rate;
+use crate::timing::{Cycle, Timeline};
+use quadrille_base::math::index;
+
+/// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
+const WINDOW_CYCLES: u64 = 16;
+/// Least number of windows kept, a power of two.
+const WINDOWS: u64 = 1 << 14;
+/// Largest number of windows kept, a power of two.
+const MOST_WINDOWS: u64 = 1 << 20;
+
+/// A window of the ring.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    /// Bytes booked.
+    used: u64,
+    /// A window that is no later than the first one with room at or after this one; the window itself
+    /// while it has room.
+    next: u64,
+}
+
+/// The calendar of one port.
+#[derive(Debug)]
+pub struct Calendar {
+    bytes_per_window: u64,
+    /// Bytes in a window below which a request needs no look at other windows or at the timeline: those of
+    /// a window, or 0 if a timeline is kept.
+    quick_limit: u64,
+    bytes_per_cycle: u64,
+    /// `2^48 / bytes_per_cycle`, rounded up.
+    reciprocal: u64,
+    /// Ring of the windows from `first` on. A request older than all of them is booked in the oldest.
+    windows: Vec<Window>,
+    /// Number of windows less one, which has all bits below its highest.
+    mask: u64,
+    /// First window of the ring.
+    first: u64,
+    /// Bytes booked so far.
+    pub bytes: u64,
+    /// Bytes by window of time, if kept.
+    timeline: Option<Box<Timeline>>,
+}
+
+impl Calendar {
+    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1. Requests may come 262,144 cycles out
+    /// of time order.
+    pub fn new(bytes_per_cycle: u64) -> Self {
+        Self::spanning(bytes_per_cycle, 0)
+    }
+
+    /// As [`Calendar::new`], for requests that come up to `cycles` out of time order, if that is more and no
+    /// more than 2^24.
+    pub fn spanning(bytes_per_cycle: u64, cycles: u64) -> Self {
+        let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS);
+        let count = count.next_power_of_two();
+        let bytes_per_cycle = bytes_per_cycle.max(1);
+        let window = |next| Window { used: 0, next };
+        Self {
+            bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
+            quick_limit: bytes_per_cycle * WINDOW_CYCLES,
+            bytes_per_cycle,
+            reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
+            windows: (0..count).map(window).collect(),
+            mask: count - 1,
+            first: 0,
+            bytes: 0,
+            timeline: None,
+        }
+    }
+
+    /// Bytes that the port moves per cycle.
+    pub fn bytes_per_cycle(&self) -> u64 {
+        self.bytes_per_cycle
+    }
+
+    /// Rate in bytes.
+    pub fn rate(&self) -> Rate {
+        Rate::of(self.bytes_per_cycle, 1)
+    }
+
+    /// Cycles that the bytes booked so far take at the port's rate.
+    pub fn busy_cycles(&self) -> Cycle {
+        self.bytes.div_ceil(self.bytes_per_cycle)
+    }
+
+    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
+    #[inline]
+    pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
+        self.bytes += bytes;
+        let number = at / WINDOW_CYCLES;
+        if number.wrapping_sub(self.first) <= self.mask {
+            let window = &mut self.windows[index(number & self.mask)];
+            // Most requests leave room in the window that they ask for.
+            if window.used + bytes < self.quick_limit {
+                window.used += bytes;
+                let used = window.used;
+                return at.max(number * WINDOW_CYCLES + self.last_cycle_of(used));
+            }
+        }
+        self.book_from(number, bytes, at)
+    }
+
+    /// Cycle of a window in which the last of its first `used` bytes passes.
+    #[inline]
+    fn last_cycle_of(&self, used: u64) -> Cycle {
+        // Exact quotient: the product is below 2^53, and rounding the reciprocal up adds less than 2^-23
+        // to the quotient, below the smallest fraction of 2^-20.
+        (used.saturating_sub(1) * self.reciprocal) >> 48
+    }
+
+    fn book_from(&mut self, mut from: u64, bytes: u64, at: Cycle) -> Cycle {
+        let mut left = bytes;
+        loop {
+            let window = self.with_room(from);
+            let booked = &mut self.windows[index(window & self.mask)];
+            let taken = left.min(self.bytes_per_window - booked.used);
+            booked.used += taken;
+            left -= taken;
+            if booked.used == self.bytes_per_window {
+                booked.next = window + 1;
+            }
+            let used = booked.used;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.add(window * WINDOW_CYCLES, taken);
+            }
+            if left == 0 {
+                return at.max(window * WINDOW_CYCLES + self.last_cycle_of(used));
+            }
+            from = window + 1;
+        }
+    }
+
+    /// Starts a timeline.
+    pub fn keep_timeline(&mut self) {
+        self.timeline = Some(Box::default());
+        self.quick_limit = 0;
+    }
+
+    /// The busy and the unused cycles over a run of `cycles`, if a timeline is kept.
+    pub fn timeline(&self, cycles: Cycle) -> Option<Timeline> {
+        let bytes = self.timeline.as_deref()?;
+        Some(bytes.scaled(self.bytes_per_cycle, cycles))
+    }
+
+    /// First window with room at or after `from`. The pointers on the way are set to it, so that a
+    /// saturated port does not scan its full windows for every request.
+    fn with_room(&mut self, from: u64) -> u64 {
+        let from = from.max(self.first);
+        let end = self.first + self.mask + 1;
+        let mut found = from;
+        while found < end {
+            let next = self.windows[index(found & self.mask)].next;
+            if next == found {
+                break;
+            }
+            found = next;
+        }
+        let mut passed = from;
+        while passed < found.min(end) {
+            let window = &mut self.windows[index(passed & self.mask)];
+            passed = std::mem::replace(&mut window.next, found);
+        }
+        self.advance_to(found);
+        found
+    }
+
+    /// Makes room in the ring for `window`.
+    fn advance_to(&mut self, window: u64) {
+        let count = self.mask + 1;
+        if window < self.first + count {
+            return;
+        }
+        let first = window + 1 - count;
+        // At most the whole ring, however far the window is ahead.
+        for new in (self.first + count).max(first)..=window {
+            self.windows[index(new & self.mask)] = Window { used: 0, next: new };
+        }
+        self.first = first;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 bytes per cycle, windows of 160 bytes.
+    #[test]
+    fn bandwidth_is_handed_out_once() {
+        let mut calendar = Calendar::new(10);
+        // 160 bytes fill the first window to its last cycle, 15.
+        assert_eq!(calendar.book(160, 0), 15);
+        // The next byte passes in cycle 16.
+        assert_eq!(calendar.book(1, 0), 16);
+        // A later request does not disturb an earlier one that is made after it.
+        assert_eq!(calendar.book(160, 1600), 1615);
+        assert_eq!(calendar.book(9, 3), 16);
+        assert_eq!(calendar.book(10, 3), 17);
+        // Alone in its window, a request passes when it asked to.
+        assert_eq!(calendar.book(10, 3205), 3205);
+        assert_eq!(calendar.bytes, 350);
+    }
+
+    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more.
+    #[test]
+    fn a_wider_calendar_takes_older_requests() {
+        let later = |mut calendar: Calendar| {
+            calendar.book(1, 300_000);
+            calendar.book(1, 1)
+        };
+        assert_eq!(later(Calendar::new(10)), 300_000 - 262_144 + 16);
+        assert_eq!(later(Calendar::spanning(10, 300_000)), 1);
+        let widest = Calendar::spanning(10, u64::MAX);
+        assert_eq!(widest.windows.len() as u64, MOST_WINDOWS);
+    }
+
+    /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows
+    /// kept: the cycle in which the last byte passes never falls behind the bytes.
+    #[test]
+    fn no_byte_passes_before_those_ahead_of_it() {
+        let mut calendar = Calendar::new(1);
+        let mut last = 0;
+        for n in 0..100_000_u64 {
+            let at = if n % 2 == 0 { 0 } else { last };
+            last = last.max(calendar.book(32 + n % 97, at));
+            assert!(calendar.bytes <= last + 1, "request {n}");
+        }
+        assert!(last > 4 * WINDOWS * WINDOW_CYCLES);
+        // No gap was left either: every request found the next free window.
+        assert_eq!(calendar.bytes, last + 1);
+        // A gap larger than the ring, and a request from before it.
+        let far = (1 << 40) + 15;
+        assert_eq!(calendar.book(16, far), far);
+        assert!(calendar.book(16, 0) > last);
+    }
+}

@@ -1,0 +1,254 @@
+//! Shared L2 cache: sectored, set-associative, write-back. It holds tags, not data.
+//!
+//! A miss on a sector fetches that sector alone. A write covers whole sectors, so it fetches nothing.
+
+use serde::Serialize;
+
+use super::calendar::Calendar;
+use super::clock::{cycles_in, whole};
+use super::dram::Dram;
+use super::line::{LINE_BYTES, SECTOR_BYTES};
+use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
+use super::traffic::{Client, TrafficByClient};
+use crate::spec::spec;
+use crate::timing::Cycle;
+
+spec! {
+    /// The L2 cache.
+    L2Spec in "l2" {
+        /// Capacity in bytes.
+        bytes: u64 = 4_194_304, 4096..=1_073_741_824, Published "VR-Pipe Table I";
+        /// Ways per set.
+        ways: u64 = 16, 1..=1024, Assumed "common for shared caches";
+        /// Number of slices.
+        slices: u64 = 32, 1..=1024, Assumed "two a memory channel";
+        /// Bytes per cycle of each slice, at the clock of the L2.
+        slice_bytes_per_cycle: u64 = 32, 1..=1024, Assumed "a sector per cycle";
+        /// Clock of the slices, in MHz.
+        clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "as the units";
+        /// Latency in nanoseconds.
+        latency_ns: f64 = 240.0, 0.0..=1_000_000.0, Assumed "as measured on embedded GPUs";
+        /// Lines of each slice that wait to be written to DRAM.
+        write_buffer: u64 = 4, 1..=65_536, Assumed "128 lines in all, which DRAM takes in 100 cycles";
+    }
+}
+
+impl L2Spec {
+    /// Bandwidth of all slices in bytes per cycle of the units, which run at `clock_mhz`.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "sizes are validated to be small"
+    )]
+    pub fn bytes_per_cycle(&self, clock_mhz: f64) -> f64 {
+        let per_clock = (self.slices * self.slice_bytes_per_cycle) as f64;
+        per_clock * self.clock_mhz / clock_mhz
+    }
+}
+
+/// Traffic of the L2, in sectors and bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct L2Counters {
+    /// Hits, misses, and traffic with DRAM.
+    #[serde(flatten)]
+    pub cache: CacheCounters,
+    /// Bytes read by units.
+    pub read_bytes: u64,
+    /// Bytes written by units.
+    pub written_bytes: u64,
+}
+
+/// The shared L2.
+#[derive(Debug)]
+pub struct L2 {
+    latency: u64,
+    tags: SectorCache,
+    /// Bytes of the write buffers of all slices.
+    write_buffer_bytes: u64,
+    port: Calendar,
+    last_write: Cycle,
+    /// Bytes moved by client.
+    pub traffic: TrafficByClient,
+}
+
+impl L2 {
+    /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`. The
+    /// bandwidth of all slices is rounded down to whole bytes per cycle of the units, at least 1.
+    pub fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
+        Self {
+            latency: cycles_in(spec.latency_ns, clock_mhz),
+            tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
+            write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
+            port: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
+            last_write: 0,
+            traffic: TrafficByClient::default(),
+        }
+    }
+
+    /// Cycles from a request to its answer.
+    pub fn latency(&self) -> u64 {
+        self.latency
+    }
+
+    /// Takes requests up to `cycles` out of time order; none has come yet.
+    pub(super) fn reorder_within(&mut self, cycles: Cycle) {
+        self.port = Calendar::spanning(self.port.bytes_per_cycle(), cycles);
+    }
+
+    /// The port.
+    pub fn port(&self) -> &Calendar {
+        &self.port
+    }
+
+    pub(super) fn port_mut(&mut self) -> &mut Calendar {
+        &mut self.port
+    }
+
+    /// Moves the state of a line, if it is resident, into the host's cache.
+    #[inline]
+    pub(super) fn prefetch(&self, line: u32) {
+        self.tags.prefetch(line);
+    }
+
+    /// Traffic so far.
+    pub fn counters(&self) -> L2Counters {
+        let clients = self.traffic.clients();
+        L2Counters {
+            cache: self.tags.counters(),
+            read_bytes: clients.iter().map(|c| c.l2_read_bytes).sum(),
+            written_bytes: clients.iter().map(|c| c.l2_written_bytes).sum(),
+        }
+    }
+
+    /// Cycle in which the last byte of the last write passed the port.
+    pub(super) fn last_write(&self) -> Cycle {
+        self.last_write
+    }
+
+    /// Reads the sectors in mask `sectors` of `line` at `at`, those that are not resident from DRAM;
+    /// returns the cycle at which all have arrived.
+    #[inline]
+    pub fn read(
+        &mut self,
+        client: Client,
+        line: u32,
+        sectors: u8,
+        at: Cycle,
+        dram: &mut Dram,
+    ) -> Cycle {
+        let passed = self.book_read(client, sectors_in(sectors) * SECTOR_BYTES, at);
+        let (slot, start) = self.find(line, passed, dram);
+        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
+        if missing != 0 {
+            self.fetch(client, slot, missing, start, dram);
+        }
+        self.tags.line(slot).ready(sectors, passed + self.latency)
+    }
+
+    /// As [`L2::read`], of sector `sector` alone.
+    #[inline(always)]
+    pub(super) fn read_sector(
+        &mut self,
+        client: Client,
+        line: u32,
+        sector: usize,
+        at: Cycle,
+        dram: &mut Dram,
+    ) -> Cycle {
+        let passed = self.book_read(client, SECTOR_BYTES, at);
+        let (slot, start) = self.find(line, passed, dram);
+        let missing = self.tags.missing(slot, 1 << sector, 1);
+        if missing != 0 {
+            self.fetch(client, slot, missing, start, dram);
+        }
+        let ready = self.tags.line(slot).sector_ready(sector);
+        ready.max(passed + self.latency)
+    }
+
+    /// Fetches the missing sectors of the line in `slot` from DRAM at `start`.
+    #[inline(never)]
+    fn fetch(&mut self, client: Client, slot: u32, missing: u8, start: Cycle, dram: &mut Dram) {
+        let fetched = sectors_in(missing);
+        self.tags.fetched += fetched;
+        let bytes = fetched * SECTOR_BYTES;
+        self.traffic.of(client).dram_read_bytes += bytes;
+        let ready = dram.read(bytes, start + self.latency);
+        self.tags.fill(slot, missing, start, ready);
+    }
+
+    /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are
+    /// accepted.
+    pub fn write(
+        &mut self,
+        client: Client,
+        line: u32,
+        sectors: u8,
+        at: Cycle,
+        dram: &mut Dram,
+    ) -> Cycle {
+        let passed = self.book_write(client, sectors_in(sectors) * SECTOR_BYTES, at);
+        let (slot, start) = self.find(line, passed, dram);
+        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
+        if missing != 0 {
+            self.tags.fill(slot, missing, start, start);
+        }
+        let line = self.tags.line(slot);
+        line.use_until(start, start);
+        line.write(sectors, client);
+        self.last_write = self.last_write.max(start);
+        start
+    }
+
+    /// Passes `bytes` to a unit at `at` that come from DRAM and are not cached, or that the L2 keeps;
+    /// returns the cycle at which they arrive.
+    pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.book_read(client, bytes, at) + self.latency
+    }
+
+    /// Writes `bytes` at `at` to a region that is not evicted; returns the cycle at which they are
+    /// accepted.
+    pub fn keep(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        let passed = self.book_write(client, bytes, at);
+        self.last_write = self.last_write.max(passed);
+        passed
+    }
+
+    #[inline]
+    fn book_read(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.traffic.of(client).l2_read_bytes += bytes;
+        self.port.book(bytes, at)
+    }
+
+    #[inline]
+    fn book_write(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.traffic.of(client).l2_written_bytes += bytes;
+        self.port.book(bytes, at)
+    }
+
+    /// Finds a line at `at` or allocates it; returns its slot, and the cycle at which the slot is free.
+    #[inline(always)]
+    fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
+        match self.tags.find(line) {
+            Some(slot) => (slot, at),
+            None => self.allocate(line, at, dram),
+        }
+    }
+
+    /// Allocates a line that is not resident; returns as [`L2::find`].
+    #[inline(never)]
+    fn allocate(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
+        let replaced = self.tags.replace(line, at);
+        replaced.written_back(|evicted, at| self.write_back(evicted, at, dram))
+    }
+
+    /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
+    fn write_back(&mut self, evicted: Evicted, at: Cycle, dram: &mut Dram) -> Cycle {
+        let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
+        self.traffic.of(evicted.writer).dram_written_bytes += bytes;
+        // Requests do not come in time order, so the buffer's content is not known item by item. The
+        // line has a place when no more bytes than the buffer holds pass DRAM's port before it. Reads
+        // that pass in between count as if they stood in the buffer.
+        let passed = dram.write(bytes, at);
+        let drained_in = self.write_buffer_bytes / dram.port().bytes_per_cycle();
+        at.max(passed.saturating_sub(drained_in))
+    }
+}

@@ -1,0 +1,278 @@
+//! Tags of a set-associative cache with least-recently-used replacement.
+
+use quadrille_base::math::prefetch;
+
+/// No line, no slot.
+const NONE: u32 = u32::MAX;
+
+/// Lines resident in a cache, each with a content of type `L`.
+#[derive(Debug)]
+pub struct LruLines<L> {
+    sets: u32,
+    order: Order,
+    /// Line by slot. Apart from the contents, since only a replacement reads it.
+    lines: Vec<u32>,
+    contents: Vec<L>,
+    /// Slot by line of memory.
+    slot_of: Vec<u32>,
+}
+
+impl<L: Default> LruLines<L> {
+    /// Creates an empty cache of `sets * ways` lines for a memory of `memory_lines` lines.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "caches have far fewer lines than 2^32"
+    )]
+    pub fn new(sets: u64, ways: u64, memory_lines: u32) -> Self {
+        let (sets, ways) = (sets as u32, ways as u32);
+        let order = if ways <= Ranks::MOST_WAYS {
+            Order::Ranks(Ranks::new(sets, ways))
+        } else {
+            Order::Lists(Lists::new(sets, ways))
+        };
+        let slots = sets * order.slots_per_set();
+        Self {
+            sets,
+            order,
+            lines: vec![NONE; slots as usize],
+            contents: (0..slots).map(|_| L::default()).collect(),
+            slot_of: vec![NONE; memory_lines as usize],
+        }
+    }
+
+    /// Finds a resident line and makes it the most recently used; returns its slot.
+    #[inline]
+    pub fn find(&mut self, line: u32) -> Option<u32> {
+        let slot = self.slot_of[line as usize];
+        if slot == NONE {
+            return None;
+        }
+        self.order.touch(slot);
+        Some(slot)
+    }
+
+    /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the
+    /// slot, whose content is reset, and the evicted line with its content.
+    #[inline(always)]
+    pub fn replace(&mut self, line: u32) -> (u32, Option<u32>, L) {
+        let slot = self.order.oldest(line % self.sets);
+        let old = std::mem::replace(&mut self.lines[slot as usize], line);
+        let content = std::mem::take(&mut self.contents[slot as usize]);
+        self.slot_of[line as usize] = slot;
+        if old != NONE {
+            self.slot_of[old as usize] = NONE;
+        }
+        self.order.touch(slot);
+        (slot, (old != NONE).then_some(old), content)
+    }
+
+    /// Content of the line in a slot.
+    #[inline]
+    pub fn content(&mut self, slot: u32) -> &mut L {
+        &mut self.contents[slot as usize]
+    }
+
+    /// Contents of all slots.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = &L> {
+        self.contents.iter()
+    }
+
+    /// The resident lines with their contents, by slot.
+    pub fn resident(&mut self) -> impl Iterator<Item = (u32, &mut L)> {
+        let slots = self.lines.iter().copied().zip(&mut self.contents);
+        slots.filter(|(line, _)| *line != NONE)
+    }
+
+    /// Moves the content of a line, if it is resident, into the host's cache.
+    #[inline]
+    pub fn prefetch(&self, line: u32) {
+        prefetch(&self.contents, self.slot_of[line as usize] as usize);
+    }
+}
+
+/// Order of use of the slots of each set.
+#[derive(Debug)]
+enum Order {
+    /// For few ways.
+    Ranks(Ranks),
+    /// For any number of ways.
+    Lists(Lists),
+}
+
+impl Order {
+    fn slots_per_set(&self) -> u32 {
+        match self {
+            Self::Ranks(ranks) => 1 << ranks.set_shift,
+            Self::Lists(lists) => lists.ways,
+        }
+    }
+
+    /// Least recently used slot of a set.
+    #[inline]
+    fn oldest(&self, set: u32) -> u32 {
+        match self {
+            Self::Ranks(ranks) => ranks.oldest(set),
+            Self::Lists(lists) => lists.oldest(set),
+        }
+    }
+
+    /// Makes a slot the most recently used of its set.
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        match self {
+            Self::Ranks(ranks) => ranks.touch(slot),
+            Self::Lists(lists) => lists.touch(slot),
+        }
+    }
+}
+
+/// Ways of each set from the most to the least recently used, as the hexadecimal digits of a word. Lists
+/// of a large cache would not fit the host's.
+#[derive(Debug)]
+struct Ranks {
+    ways: u32,
+    /// Binary logarithm of the slots per set: a power of two, so that nothing is divided.
+    set_shift: u32,
+    orders: Vec<u64>,
+}
+
+impl Ranks {
+    const MOST_WAYS: u32 = 16;
+    /// 1 in each digit.
+    const ONES: u64 = 0x1111_1111_1111_1111;
+
+    fn new(sets: u32, ways: u32) -> Self {
+        Self {
+            ways,
+            set_shift: ways.next_power_of_two().trailing_zeros(),
+            orders: vec![0xfedc_ba98_7654_3210; sets as usize],
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "a digit")]
+    fn oldest(&self, set: u32) -> u32 {
+        let way = self.orders[set as usize] >> (4 * (self.ways - 1)) & 15;
+        (set << self.set_shift) + way as u32
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        let set = slot >> self.set_shift;
+        let way = u64::from(slot - (set << self.set_shift));
+        let order = &mut self.orders[set as usize];
+        // The digit that holds `way` is the lowest zero of the difference; borrows reach only digits
+        // above it.
+        let difference = *order ^ (way * Self::ONES);
+        let zeros = difference.wrapping_sub(Self::ONES) & !difference & (Self::ONES << 3);
+        // All bits of the digits up to the one found.
+        let newer = zeros ^ zeros.wrapping_sub(1);
+        *order = *order & !newer | (*order << 4 | way) & newer;
+    }
+}
+
+/// A list of slots per set, doubly linked to a ring through a node of the set itself, so that no slot
+/// is a special case.
+#[derive(Debug)]
+struct Lists {
+    ways: u32,
+    /// Nodes of the slots, and behind them those of the sets.
+    nodes: Vec<Node>,
+    slots: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// Node of the set.
+    set: u32,
+    /// Neighbours in the ring. The set's node is newer than the newest slot and older than the oldest.
+    newer: u32,
+    older: u32,
+}
+
+impl Lists {
+    fn new(sets: u32, ways: u32) -> Self {
+        let slots = sets * ways;
+        let slot = |i: u32| {
+            let set = slots + i / ways;
+            Node {
+                set,
+                newer: if i.is_multiple_of(ways) { set } else { i - 1 },
+                older: if i % ways == ways - 1 { set } else { i + 1 },
+            }
+        };
+        let set = |set: u32| Node {
+            set: slots + set,
+            newer: (set + 1) * ways - 1,
+            older: set * ways,
+        };
+        Self {
+            ways,
+            nodes: (0..slots).map(slot).chain((0..sets).map(set)).collect(),
+            slots,
+        }
+    }
+
+    #[inline]
+    fn oldest(&self, set: u32) -> u32 {
+        self.nodes[(self.slots + set) as usize].newer
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        let Node { set, newer, older } = self.nodes[slot as usize];
+        self.nodes[newer as usize].older = older;
+        self.nodes[older as usize].newer = newer;
+        let front = std::mem::replace(&mut self.nodes[set as usize].older, slot);
+        self.nodes[front as usize].newer = slot;
+        self.nodes[slot as usize] = Node {
+            set,
+            newer: set,
+            older: front,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sets of two ways: even lines, and odd ones.
+    #[test]
+    fn the_least_recently_used_line_of_the_set_makes_room() {
+        let mut lines = LruLines::<u8>::new(2, 2, 8);
+        for (line, old) in [(0, None), (1, None), (2, None), (3, None)] {
+            let (slot, found, _) = lines.replace(line);
+            assert_eq!(found, old);
+            *lines.content(slot) = line.to_le_bytes()[0];
+        }
+        assert!(lines.find(0).is_some() && lines.find(4).is_none());
+        // Line 0 was used since: 2 goes, and 1 of the other set.
+        assert_eq!(lines.replace(4).1, Some(2));
+        let (_, old, content) = lines.replace(5);
+        assert_eq!((old, content), (Some(1), 1));
+        assert!(lines.find(2).is_none() && lines.find(3).is_some());
+    }
+
+    /// Both orders of use agree with a plain list on random touches, for sets of up to 16 ways.
+    #[test]
+    fn ranks_and_lists_order_alike() {
+        for ways in [1_u32, 2, 3, 15, 16] {
+            let (mut ranks, mut lists) = (Ranks::new(2, ways), Lists::new(2, ways));
+            let mut plain: Vec<u32> = (0..ways).collect();
+            let mut random = 1_u32;
+            for _ in 0..1000 {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let way = (random >> 16) % ways;
+                plain.retain(|w| *w != way);
+                plain.insert(0, way);
+                let first = 1 << ranks.set_shift;
+                ranks.touch(first + way);
+                lists.touch(ways + way);
+                let oldest = plain[plain.len() - 1];
+                assert_eq!(ranks.oldest(1), first + oldest);
+                assert_eq!(lists.oldest(1), ways + oldest);
+            }
+        }
+    }
+}

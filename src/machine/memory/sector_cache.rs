@@ -1,0 +1,300 @@
+//! Tags of a sectored write-back cache: which sectors of which lines are resident, which of them are
+//! dirty, and when the data of each arrives. The caches of units and the L2 are built on it.
+//!
+//! A set replaces its least recently used line. A line that is in use, because its data are in flight
+//! or a unit works on them, is not evicted before that is over: its successor waits.
+
+use serde::Serialize;
+
+use super::line::{LINE_BYTES, SECTOR_BYTES};
+use super::lru::LruLines;
+use super::traffic::Client;
+use crate::packets::fragments;
+use crate::statistics::{Peak, statistics};
+use crate::timing::Cycle;
+
+/// No line of memory: there are fewer than 2^32.
+const NO_LINE: u32 = u32::MAX;
+/// Sectors per line.
+pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
+
+statistics! {
+    /// Hits, misses and traffic of a cache, in sectors and bytes.
+    #[derive(Serialize)]
+    pub struct CacheCounters {
+        /// Sectors that were resident.
+        pub hits: u64,
+        /// Sectors that were not resident: fetched, created cleared, or written as a whole.
+        pub misses: u64,
+        /// Sectors fetched from the memory behind the cache.
+        pub fetched: u64,
+        /// Sectors written back to the memory behind the cache.
+        pub written_back: u64,
+        /// Lines evicted with a dirty sector.
+        pub dirty_evictions: u64,
+        /// Largest number of bytes resident at once.
+        pub peak_bytes: Peak,
+        /// Bytes of dirty sectors resident at the end of the draw.
+        pub dirty_at_end_bytes: u64,
+    }
+}
+
+/// Number of sectors in a mask.
+#[inline]
+pub(super) fn sectors_in(mask: u8) -> u64 {
+    // A line's sectors are four, as a quad's fragments.
+    fragments(mask)
+}
+
+/// The sectors in a mask.
+#[inline]
+pub fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let sector = (mask != 0).then(|| mask.trailing_zeros() as usize % LINE_SECTORS);
+        mask &= mask.wrapping_sub(1);
+        sector
+    })
+}
+
+/// State of a line, in one line of the host's cache.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Line {
+    valid: u8,
+    dirty: u8,
+    /// Client that wrote last.
+    writer: Client,
+    /// Cycle at which each sector's data arrive.
+    ready_at: [Cycle; LINE_SECTORS],
+    /// Cycles of the last uninterrupted use.
+    used_from: Cycle,
+    used_until: Cycle,
+}
+
+impl Line {
+    /// Those of `sectors` that are not resident.
+    #[inline]
+    pub(super) fn missing(&self, sectors: u8) -> u8 {
+        sectors & !self.valid
+    }
+
+    /// Cycle at which the data of all `sectors` are there, at least `at`.
+    #[inline]
+    pub(super) fn ready(&self, sectors: u8, at: Cycle) -> Cycle {
+        // Loops over bits instead of iterators, which make more instructions, run for every quad.
+        let (mut ready, mut left) = (at, sectors);
+        while left != 0 {
+            ready = ready.max(self.sector_ready(left.trailing_zeros() as usize));
+            left &= left - 1;
+        }
+        ready
+    }
+
+    /// Cycle at which the data of a sector are there.
+    #[inline(always)]
+    pub(super) fn sector_ready(&self, sector: usize) -> Cycle {
+        self.ready_at[sector % LINE_SECTORS]
+    }
+
+    /// Marks resident `sectors` as written by `writer`.
+    #[inline]
+    pub(super) fn write(&mut self, sectors: u8, writer: Client) {
+        self.dirty |= sectors;
+        self.writer = writer;
+    }
+
+    /// Records that the line is in use from `from` until `until`.
+    #[inline]
+    pub(super) fn use_until(&mut self, from: Cycle, until: Cycle) {
+        if from > self.used_until {
+            self.used_from = from;
+        }
+        self.used_until = self.used_until.max(until);
+    }
+}
+
+/// A line evicted with dirty sectors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evicted {
+    /// Number of the line.
+    pub(super) line: u32,
+    /// Mask of its dirty sectors.
+    pub(super) dirty: u8,
+    /// Client that wrote last.
+    pub(super) writer: Client,
+}
+
+/// A slot in which a line has replaced another one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replaced {
+    /// Slot that holds the line.
+    slot: u32,
+    /// Cycle at which the slot is free of the evicted line, at least that of the access.
+    pub(super) free_at: Cycle,
+    /// Evicted line, if it must be written back.
+    pub(super) evicted: Option<Evicted>,
+}
+
+impl Replaced {
+    /// The slot, and the cycle at which it is free: after `write_back`, which is given what was evicted and
+    /// the cycle at which it is, and returns the cycle at which that has left.
+    #[inline(always)]
+    pub(super) fn written_back(
+        self,
+        write_back: impl FnOnce(Evicted, Cycle) -> Cycle,
+    ) -> (u32, Cycle) {
+        let free_at = match self.evicted {
+            None => self.free_at,
+            Some(evicted) => write_back(evicted, self.free_at),
+        };
+        (self.slot, free_at)
+    }
+}
+
+/// The tags of a cache.
+#[derive(Debug)]
+pub(super) struct SectorCache {
+    lines: LruLines<Line>,
+    /// Line that was found last and its slot; it is the most recently used of its set.
+    last: (u32, u32),
+    /// Sectors resident, and the largest number before an eviction.
+    resident: u64,
+    peak: u64,
+    /// Sectors accessed.
+    accesses: u64,
+    /// Sectors accessed that were not resident.
+    misses: u64,
+    /// Sectors fetched.
+    pub(super) fetched: u64,
+    written_back: u64,
+    dirty_evictions: u64,
+}
+
+impl SectorCache {
+    /// Creates an empty cache of `bytes` in sets of `ways` lines, for a memory of `memory_lines` lines.
+    /// A cache has no more ways than lines, so the capacity holds whatever the associativity.
+    pub(super) fn new(bytes: u64, ways: u64, memory_lines: u32) -> Self {
+        let lines = (bytes / LINE_BYTES).max(1);
+        let ways = ways.clamp(1, lines);
+        Self {
+            lines: LruLines::new(lines / ways, ways, memory_lines),
+            last: (NO_LINE, 0),
+            resident: 0,
+            peak: 0,
+            accesses: 0,
+            misses: 0,
+            fetched: 0,
+            written_back: 0,
+            dirty_evictions: 0,
+        }
+    }
+
+    /// Accesses so far.
+    pub(super) fn counters(&self) -> CacheCounters {
+        let dirty: u64 = self.lines.contents().map(|l| sectors_in(l.dirty)).sum();
+        CacheCounters {
+            hits: self.accesses - self.misses,
+            misses: self.misses,
+            fetched: self.fetched,
+            written_back: self.written_back,
+            dirty_evictions: self.dirty_evictions,
+            peak_bytes: Peak(self.peak.max(self.resident) * SECTOR_BYTES),
+            dirty_at_end_bytes: dirty * SECTOR_BYTES,
+        }
+    }
+
+    /// Finds a resident line and makes it the most recently used; returns its slot.
+    #[inline(always)]
+    pub(super) fn find(&mut self, line: u32) -> Option<u32> {
+        let (last, slot) = self.last;
+        if line == last {
+            return Some(slot);
+        }
+        let slot = self.lines.find(line)?;
+        self.last = (line, slot);
+        Some(slot)
+    }
+
+    /// Evicts another line at `at` for one that is not resident.
+    #[inline(always)]
+    pub(super) fn replace(&mut self, line: u32, at: Cycle) -> Replaced {
+        let (slot, old, content) = self.lines.replace(line);
+        self.last = (line, slot);
+        self.peak = self.peak.max(self.resident);
+        self.resident -= sectors_in(content.valid);
+        let dirty = sectors_in(content.dirty);
+        let evicted = old.filter(|_| dirty > 0).map(|line| Evicted {
+            line,
+            dirty: content.dirty,
+            writer: content.writer,
+        });
+        self.written_back += dirty;
+        self.dirty_evictions += u64::from(dirty > 0);
+        // An access that was made later and is earlier finds the line before its use.
+        let used = at >= content.used_from;
+        Replaced {
+            slot,
+            free_at: if used { at.max(content.used_until) } else { at },
+            evicted,
+        }
+    }
+
+    /// Marks every line as clean; returns the lines that had dirty sectors, in the order of their numbers.
+    pub(super) fn clean(&mut self) -> Vec<Evicted> {
+        let mut cleaned = Vec::new();
+        for (number, line) in self.lines.resident() {
+            let dirty = std::mem::take(&mut line.dirty);
+            if dirty != 0 {
+                cleaned.push(Evicted {
+                    line: number,
+                    dirty,
+                    writer: line.writer,
+                });
+            }
+        }
+        cleaned.sort_unstable_by_key(|evicted| evicted.line);
+        let sectors = cleaned.iter().map(|evicted| sectors_in(evicted.dirty));
+        self.written_back += sectors.sum::<u64>();
+        cleaned
+    }
+
+    /// State of the line in a slot.
+    #[inline]
+    pub(super) fn line(&mut self, slot: u32) -> &mut Line {
+        self.lines.content(slot)
+    }
+
+    /// Moves the state of a line, if it is resident, into the host's cache.
+    #[inline]
+    pub(super) fn prefetch(&self, line: u32) {
+        self.lines.prefetch(line);
+    }
+
+    /// Counts an access to `sectors`, `count` in number, of the line in `slot`; returns the mask of those
+    /// not resident.
+    #[inline(always)]
+    pub(super) fn missing(&mut self, slot: u32, sectors: u8, count: u64) -> u8 {
+        self.accesses += count;
+        self.lines.content(slot).missing(sectors)
+    }
+
+    /// Makes `sectors` resident, which were missing, whose data were requested at `asked` and arrive at
+    /// `ready`.
+    #[inline(never)]
+    pub(super) fn fill(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
+        for sector in sectors_of(sectors) {
+            self.fill_sector(slot, sector, asked, ready);
+        }
+    }
+
+    /// As [`SectorCache::fill`], of sector `sector` alone.
+    #[inline(always)]
+    pub(super) fn fill_sector(&mut self, slot: u32, sector: usize, asked: Cycle, ready: Cycle) {
+        self.misses += 1;
+        self.resident += 1;
+        let line = self.lines.content(slot);
+        line.valid |= 1 << sector;
+        line.ready_at[sector % LINE_SECTORS] = ready;
+        line.use_until(asked, ready);
+    }
+}

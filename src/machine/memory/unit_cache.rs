@@ -1,0 +1,281 @@
+//! Cache of a unit in front of the L2: of colours in CROP, of stencil and depth values in ZROP. It holds
+//! tags and times; the values are in the framebuffer.
+//!
+//! A miss fetches the missing sectors and no others. Evicted lines pass a write buffer on their way to
+//! the L2; while it is full, the fill that evicts waits.
+
+use std::ops::Range;
+
+use super::Memory;
+use super::line::SECTOR_BYTES;
+use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
+use super::traffic::Client;
+use crate::rate::Rate;
+use crate::rate_limiter::RateLimiter;
+use crate::timing::{Cycle, Queue};
+
+/// All sectors of a line.
+const WHOLE_LINE: u8 = 0b1111;
+
+/// Size and ports of a cache.
+#[derive(Debug, Clone)]
+pub struct UnitCacheSpec {
+    /// Client whose values the cache holds.
+    pub client: Client,
+    /// Capacity.
+    pub bytes: u64,
+    /// Ways per set.
+    pub ways: u64,
+    /// Bytes per cycle from the L2, and to the L2.
+    pub l2_bytes_per_cycle: u64,
+    /// Lines that wait to be written to the L2.
+    pub write_buffer: u64,
+    /// Whether a sector that was never written back is created in its cleared state, without a fetch.
+    pub fast_clear: bool,
+}
+
+/// The cache of a unit.
+#[derive(Debug)]
+pub struct UnitCache {
+    tags: SectorCache,
+    client: Client,
+    /// Sectors of each line that memory holds the values of.
+    in_memory: Vec<u8>,
+    fetch_port: RateLimiter,
+    write_port: RateLimiter,
+    write_buffer: Queue,
+    /// Cycle at which the L2 accepted the line written back last.
+    accepted: Cycle,
+    /// Number of the first line in memory.
+    base: u32,
+}
+
+impl UnitCache {
+    /// Creates an empty cache for values that lie in `memory_lines`.
+    pub fn new(spec: &UnitCacheSpec, memory_lines: Range<u32>) -> Self {
+        let lines = memory_lines.end - memory_lines.start;
+        let in_memory = if spec.fast_clear { 0 } else { WHOLE_LINE };
+        let port = RateLimiter::new(Rate::of(spec.l2_bytes_per_cycle, SECTOR_BYTES));
+        Self {
+            tags: SectorCache::new(spec.bytes, spec.ways, lines),
+            client: spec.client,
+            in_memory: vec![in_memory; lines as usize],
+            fetch_port: port.clone(),
+            write_port: port,
+            write_buffer: Queue::new(spec.write_buffer),
+            accepted: 0,
+            base: memory_lines.start,
+        }
+    }
+
+    /// Accesses so far.
+    pub fn counters(&self) -> CacheCounters {
+        self.tags.counters()
+    }
+
+    /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`;
+    /// returns the slot, and the cycle at which all of them are resident.
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        number: u32,
+        sectors: u8,
+        writes: bool,
+        at: Cycle,
+        memory: &mut Memory,
+    ) -> (u32, Cycle) {
+        let (slot, start) = match self.tags.find(number) {
+            Some(slot) => (slot, at),
+            None => self.replace(number, at, memory),
+        };
+        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
+        let mut ready = start;
+        if missing != 0 {
+            ready = self.fill(number, slot, missing, start, memory);
+        }
+        let line = self.tags.line(slot);
+        let hit = sectors & !missing;
+        if hit != 0 {
+            ready = line.ready(hit, ready);
+        }
+        if writes {
+            line.write(sectors, self.client);
+        }
+        line.use_until(at, ready);
+        (slot, ready)
+    }
+
+    /// Makes room at `at` for a line that is not resident; returns its slot, and the cycle at which that is
+    /// free.
+    #[inline(never)]
+    fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
+        let replaced = self.tags.replace(number, at);
+        replaced.written_back(|evicted, at| self.write_back(evicted, at, memory))
+    }
+
+    /// Moves what a miss on line `number` needs into the host's cache.
+    #[inline]
+    pub fn prefetch_behind(&self, number: u32, memory: &Memory) {
+        memory.l2.prefetch(self.base + number);
+    }
+
+    /// Records that the unit is done at `done` with the line that it accessed in `slot`.
+    #[inline]
+    pub fn used(&mut self, slot: u32, done: Cycle) {
+        self.tags.line(slot).use_until(0, done);
+    }
+
+    /// Fetches the missing sectors of a line, or creates them cleared; returns the cycle at which all are
+    /// resident.
+    #[inline]
+    fn fill(
+        &mut self,
+        number: u32,
+        slot: u32,
+        missing: u8,
+        start: Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
+        let fetched = missing & self.in_memory[number as usize];
+        let created = missing & !fetched;
+        if created != 0 {
+            self.tags.fill(slot, created, start, start);
+        }
+        let mut all_ready = start;
+        let mut left = fetched;
+        while left != 0 {
+            let sector = left.trailing_zeros() as usize;
+            left &= left - 1;
+            all_ready = all_ready.max(self.fetch(number, slot, sector, start, memory));
+        }
+        all_ready
+    }
+
+    /// Fetches a sector of a line; returns the cycle at which it is resident. Not inlined: most misses fetch
+    /// one sector, and the loop around it would be prepared for many.
+    #[inline(never)]
+    fn fetch(
+        &mut self,
+        number: u32,
+        slot: u32,
+        sector: usize,
+        start: Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
+        self.tags.fetched += 1;
+        let sent = self.fetch_port.serve(start);
+        let ready = memory.read_sector(self.client, self.base + number, sector, sent);
+        self.tags.fill_sector(slot, sector, start, ready);
+        ready
+    }
+
+    /// Writes all dirty sectors to the L2 from `at` on; the lines stay resident. Returns the cycle at which
+    /// the L2 has accepted the last of them.
+    pub fn write_back_all(&mut self, at: Cycle, memory: &mut Memory) -> Cycle {
+        for line in self.tags.clean() {
+            self.write_back(line, at, memory);
+        }
+        self.accepted.max(at)
+    }
+
+    /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
+    fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
+        self.in_memory[evicted.line as usize] |= evicted.dirty;
+        let entry = self.write_buffer.entry(at);
+        let sent = self.write_port.serve_all(entry, sectors_in(evicted.dirty));
+        let line = self.base + evicted.line;
+        let accepted = memory.write(self.client, line, evicted.dirty, sent);
+        // First in, first out.
+        self.accepted = self.accepted.max(accepted);
+        self.write_buffer.leave(self.accepted);
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::dram::DramSpec;
+    use crate::memory::l2::L2Spec;
+
+    /// A cache of one line before an L2 that moves a byte per cycle.
+    fn one_line(write_buffer: u64) -> (UnitCache, Memory) {
+        let spec = UnitCacheSpec {
+            client: Client::Colour,
+            bytes: 128,
+            ways: 1,
+            l2_bytes_per_cycle: 4096,
+            write_buffer,
+            fast_clear: true,
+        };
+        let l2 = L2Spec {
+            slices: 1,
+            slice_bytes_per_cycle: 1,
+            ..L2Spec::default()
+        };
+        let memory = Memory::new(&l2, &DramSpec::default(), 612.0, 8);
+        (UnitCache::new(&spec, 0..8), memory)
+    }
+
+    /// Line 0 goes to the buffer in cycle 10, and its 128 bytes have passed the port of the L2 in
+    /// cycle 127. Line 1 goes in cycle 20 if the buffer holds two lines, else when line 0 has left.
+    #[test]
+    fn a_full_write_buffer_holds_the_fill_that_evicts() {
+        for (places, ready) in [(1, 127), (2, 20)] {
+            let (mut cache, mut memory) = one_line(places);
+            let mut write = |line, at| cache.access(line, WHOLE_LINE, true, at, &mut memory).1;
+            assert_eq!([write(0, 0), write(1, 10), write(2, 20)], [0, 10, ready]);
+            assert!(memory.writes_done() == 256);
+        }
+    }
+
+    /// An access that comes while the line is in use waits for its end; one from before the use, made
+    /// later since requests do not come in time order, does not.
+    #[test]
+    fn a_line_in_use_is_not_evicted() {
+        for (at, ready) in [(60, 80), (90, 90), (40, 40)] {
+            let (mut cache, mut memory) = one_line(1);
+            let (slot, _) = cache.access(0, 1, false, 50, &mut memory);
+            cache.used(slot, 80);
+            assert_eq!(cache.access(1, 1, false, at, &mut memory).1, ready);
+        }
+    }
+
+    /// Two lines of 128 dirty bytes each pass the port of the L2, a byte per cycle, in cycles 304 to 559.
+    /// They stay resident: nothing is fetched when they are read again, and nothing is dirty.
+    #[test]
+    fn lines_that_are_written_back_stay_resident() {
+        let (_, mut memory) = one_line(4);
+        let spec = UnitCacheSpec {
+            client: Client::Colour,
+            bytes: 256,
+            ways: 2,
+            l2_bytes_per_cycle: 4096,
+            write_buffer: 4,
+            fast_clear: true,
+        };
+        let mut cache = UnitCache::new(&spec, 0..8);
+        for line in [5, 2] {
+            cache.access(line, WHOLE_LINE, true, 0, &mut memory);
+        }
+        assert_eq!(cache.write_back_all(304, &mut memory), 559);
+        assert_eq!(cache.write_back_all(600, &mut memory), 600);
+        cache.access(5, WHOLE_LINE, false, 700, &mut memory);
+        let counters = cache.counters();
+        assert_eq!((counters.fetched, counters.written_back), (0, 8));
+        assert_eq!(counters.dirty_at_end_bytes, 0);
+    }
+
+    /// Written back and read again: the sector, and no other of its line.
+    #[test]
+    fn a_miss_fetches_the_sector_alone() {
+        let (mut cache, mut memory) = one_line(4);
+        cache.access(0, 0b0001, true, 0, &mut memory);
+        cache.access(1, 0b0001, true, 1000, &mut memory);
+        cache.access(0, 0b0011, false, 2000, &mut memory);
+        assert_eq!(memory.l2.counters().read_bytes, 32);
+        let counters = cache.counters();
+        assert_eq!((counters.fetched, counters.misses), (1, 4));
+        assert_eq!(counters.dirty_at_end_bytes, 0);
+    }
+}

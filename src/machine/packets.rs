@@ -1,0 +1,232 @@
+//! Packets that units pass to each other.
+//!
+//! The field `primitive` is an id: the number of a splat or triangle in drawing order, or, in the mesh
+//! path, of a quad's record in the shared state.
+
+use std::ops::Deref;
+
+use arrayvec::ArrayVec;
+
+use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
+use quadrille_base::raster::polygon::Polygon;
+use quadrille_base::shading::QuadColour;
+
+/// Quads that a warp of 32 lanes holds.
+pub const WARP_QUADS: usize = 8;
+/// Quads that cross a port together in one cycle.
+pub const BEAT_QUADS: usize = 8;
+
+/// A primitive after assembly.
+#[derive(Debug, Clone, Copy)]
+pub struct Primitive {
+    /// Primitive id.
+    pub primitive: u32,
+    /// Corners on the screen.
+    pub shape: PrimitiveShape,
+    /// Pixel bounds inside the picture, or inside one tile grid behind tile-grid coalescing.
+    pub bounds: PixelRect,
+}
+
+/// A primitive behind setup.
+#[derive(Debug, Clone, Copy)]
+pub struct SetUp<O = Polygon> {
+    /// Primitive id.
+    pub primitive: u32,
+    /// Edge functions.
+    pub outline: O,
+    /// Pixel bounds inside the picture or tile grid.
+    pub bounds: PixelRect,
+}
+
+/// Coverage of one primitive in a raster tile of 8x8 pixels.
+#[derive(Debug, Clone, Copy)]
+pub struct RasterTile<S = ()> {
+    /// Primitive id.
+    pub primitive: u32,
+    /// Number of the screen tile, counted row by row.
+    pub tile: u32,
+    /// Quarter of the screen tile: bit 0 set for the right half, bit 1 for the bottom half.
+    pub quarter: u8,
+    /// Coverage mask of pixels: bit `8 y + x`.
+    pub mask: u64,
+    /// Coverage of samples, for outlines that have several samples per pixel.
+    pub samples: S,
+}
+
+/// A 2x2 block of fragments of one primitive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Quad {
+    /// Primitive id.
+    pub primitive: u32,
+    /// Position in the screen tile: `row * TILE_QUADS + column`.
+    pub position: u8,
+    /// Coverage mask: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    pub mask: u8,
+}
+
+/// Up to eight quads of one flush of a screen tile that cross a port together.
+#[derive(Debug, Clone)]
+pub struct Beat {
+    /// Number of the screen tile.
+    pub tile: u32,
+    /// Quads in arrival order.
+    pub quads: ArrayVec<Quad, BEAT_QUADS>,
+    /// Pairs for quad merging: bit `n` marks the quads `2n` (older) and `2n + 1`, which have the same
+    /// position.
+    pub pairs: u8,
+    /// Whether this is the last beat of the flush.
+    pub last: bool,
+}
+
+/// Quads that are shaded as one warp.
+#[derive(Debug, Clone)]
+pub struct Warp {
+    /// Number of the screen tile of all quads.
+    pub tile: u32,
+    /// Quads in arrival order.
+    pub quads: ArrayVec<Quad, WARP_QUADS>,
+    /// Pairs for quad merging: bit `n` marks the quads at offsets `2n` (older) and `2n + 1`, which
+    /// have the same position.
+    pub merge: u8,
+    /// Whether the warp is the first of its flush of tile coalescing; in the mesh path, of its draw.
+    pub begins_flush: bool,
+}
+
+/// A shaded quad on its way to the colour buffer.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C, align(16))]
+pub struct ColourQuad {
+    /// Premultiplied colours: alpha times the splat's colour, and alpha; zero outside the mask.
+    pub colour: QuadColour,
+    /// Mask of the fragments that survive the cut on alpha, which are to be blended.
+    pub mask: u8,
+    /// Position in the screen tile.
+    pub position: u8,
+}
+
+impl ColourQuad {
+    /// Returns the quad without the fragments outside `mask`.
+    pub fn kept(&self, mask: u8) -> Self {
+        let mut kept = *self;
+        kept.mask &= mask;
+        for fragment in 0..4 {
+            if kept.mask >> fragment & 1 == 0 {
+                for channel in &mut kept.colour {
+                    channel[fragment] = 0.0;
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// A shaded warp on its way to the colour unit.
+#[derive(Debug, Clone)]
+pub struct ShadedWarp {
+    /// Number of the screen tile.
+    pub tile: u32,
+    /// Quads with at least one fragment to blend, in order.
+    pub quads: ShadedQuads,
+}
+
+/// Up to [`WARP_QUADS`] shaded quads. They lie on the heap, so that stages pass them on without copying
+/// the colours.
+#[derive(Debug, Clone, Default)]
+pub struct ShadedQuads {
+    places: Box<[ColourQuad; WARP_QUADS]>,
+    len: usize,
+}
+
+impl ShadedQuads {
+    /// Places for the results of a warp, of which [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`]
+    /// choose the quads.
+    #[inline]
+    pub fn places(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
+        &mut self.places
+    }
+
+    /// Makes the first `count` places the quads.
+    #[inline]
+    pub fn keep(&mut self, count: usize) {
+        self.len = count.min(WARP_QUADS);
+    }
+
+    /// Makes the places with a surviving fragment the quads, in order.
+    #[inline]
+    pub fn keep_surviving(&mut self) {
+        let mut kept = 0;
+        for place in 0..WARP_QUADS {
+            if self.places[place].mask != 0 {
+                if kept < place {
+                    self.places[kept] = self.places[place];
+                }
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+}
+
+impl Deref for ShadedQuads {
+    type Target = [ColourQuad];
+
+    #[inline]
+    fn deref(&self) -> &[ColourQuad] {
+        &self.places[..self.len]
+    }
+}
+
+/// Collects the first [`WARP_QUADS`] quads.
+impl FromIterator<ColourQuad> for ShadedQuads {
+    fn from_iter<I: IntoIterator<Item = ColourQuad>>(quads: I) -> Self {
+        let mut shaded = Self::default();
+        for (place, quad) in shaded.places.iter_mut().zip(quads) {
+            *place = quad;
+            shaded.len += 1;
+        }
+        shaded
+    }
+}
+
+/// Number of bits set in a mask of four. Table lookup, since the baseline instruction sets have no
+/// population count.
+#[inline]
+pub fn fragments(mask: u8) -> u64 {
+    const COUNTS: u64 = 0x4332_3221_3221_2110;
+    COUNTS >> ((mask & 15) * 4) & 7
+}
+
+/// Masks of up to eight quads, four bits each, the first quad's lowest: all of a beat or a warp are counted
+/// and compared at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QuadMasks(pub u32);
+
+impl QuadMasks {
+    /// Collects masks of four bits; of more than eight, the first.
+    #[inline(always)]
+    pub fn of(masks: impl DoubleEndedIterator<Item = u8>) -> Self {
+        Self(masks.rev().fold(0, |all, mask| all << 4 | u32::from(mask)))
+    }
+
+    /// Mask of quad `quad`.
+    #[inline(always)]
+    pub fn get(self, quad: usize) -> u8 {
+        (self.0 >> (4 * quad % 32) & 15) as u8
+    }
+
+    /// Number of fragments.
+    #[inline(always)]
+    pub fn fragments(self) -> u64 {
+        u64::from(self.0.count_ones())
+    }
+
+    /// Number of quads with a fragment.
+    #[inline(always)]
+    pub fn quads(self) -> u64 {
+        const LOWEST: u32 = 0x1111_1111;
+        let pairs = self.0 | self.0 >> 2;
+        let quads = (pairs | pairs >> 1) & LOWEST;
+        // The highest digit of the product is the sum of all.
+        u64::from(quads.wrapping_mul(LOWEST) >> 28)
+    }
+}

@@ -1,0 +1,155 @@
+//! The contract of a stage, and links that join stages into a pipeline.
+//!
+//! Packets are pushed: a stage offers a packet to its successor together with the cycle at which the
+//! packet is ready, and gets back the cycle at which the successor's queue accepted it.
+
+use super::timing::{Cycle, Queue};
+use super::unit::{Unit, Visitor};
+
+/// A stage of the pipeline, over the state `M` that all stages of a draw share.
+pub trait Stage<M> {
+    /// Packet that the stage accepts.
+    type In;
+    /// Packet that the stage emits.
+    type Out;
+
+    /// Whether the pipeline does without the unit: items then pass neither it nor the queue before it.
+    #[inline(always)]
+    fn is_bypassed(&self) -> bool {
+        false
+    }
+
+    /// Returns an item of a bypassed unit as a packet for the next stage.
+    #[inline(always)]
+    fn bypass(&self, _item: Self::In) -> Option<Self::Out> {
+        None
+    }
+
+    /// Processes an item that entered the queue at `arrival` and offers its results to `next`.
+    /// Arrivals never decrease. Returns the cycle at which the item left the queue, at least
+    /// `arrival`.
+    fn accept(
+        &mut self,
+        item: Self::In,
+        arrival: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Self::Out, M>,
+    ) -> Cycle;
+
+    /// Flushes all buffered items at the end of the draw. No item arrives after `at`. Returns the
+    /// cycle at which all work is over, at least `at`.
+    fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
+        at.max(self.done())
+    }
+
+    /// Cycle at which the work on all accepted items is over.
+    fn done(&self) -> Cycle {
+        0
+    }
+}
+
+/// Consumer of packets: the next stage, or the end of the pipeline.
+pub trait Sink<P, M> {
+    /// Offers an item that is ready at `at`; returns the cycle at which it is accepted.
+    fn offer(&mut self, item: P, at: Cycle, state: &mut M) -> Cycle;
+
+    /// Ends the draw. No item is offered after `at`.
+    fn end(&mut self, at: Cycle, state: &mut M);
+}
+
+/// A stage, the queue in front of it, and its successor.
+#[derive(Debug)]
+pub struct Link<S, N> {
+    queue: Queue,
+    /// The stage behind the queue.
+    pub stage: S,
+    /// The consumer of the stage's output.
+    pub next: N,
+}
+
+impl<S, N> Link<S, N> {
+    /// Puts `stage` behind a queue of `depth` items and in front of `next`.
+    pub fn new(depth: u64, stage: S, next: N) -> Self {
+        Self {
+            queue: Queue::new(depth),
+            stage,
+            next,
+        }
+    }
+}
+
+/// Offers an item to the queue in front of a stage, whose results go to `next`; returns the cycle at
+/// which the queue accepts it.
+#[inline(always)]
+pub fn offer_through<M, S: Stage<M>>(
+    queue: &mut Queue,
+    stage: &mut S,
+    next: &mut impl Sink<S::Out, M>,
+    item: S::In,
+    at: Cycle,
+    state: &mut M,
+) -> Cycle {
+    let entered = queue.entry(at);
+    let left = stage.accept(item, entered, state, next);
+    debug_assert!(left >= entered, "an item left before it came");
+    queue.leave(left);
+    entered
+}
+
+impl<S: Unit, N: Unit> Unit for Link<S, N> {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.stage.visit(visitor);
+        self.next.visit(visitor);
+    }
+}
+
+impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
+    #[inline(always)]
+    fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
+        let Self { queue, stage, next } = self;
+        if stage.is_bypassed() {
+            let passed = stage.bypass(item);
+            return passed.map_or(at, |item| next.offer(item, at, state));
+        }
+        offer_through(queue, stage, next, item, at, state)
+    }
+
+    fn end(&mut self, at: Cycle, state: &mut M) {
+        let done = self.stage.drain(at, state, &mut self.next);
+        self.next.end(done, state);
+    }
+}
+
+/// Nests [`Link`](crate::stage::Link)s: `chain! { depth => stage, depth => stage, next }`
+/// joins the stages in pipeline order, each behind a queue of `depth` items, and ends in `next`.
+#[macro_export]
+macro_rules! chain {
+    ($depth:expr => $stage:expr, $($rest:tt)+) => {
+        $crate::stage::Link::new($depth, $stage, $crate::chain!($($rest)+))
+    };
+    ($next:expr $(,)?) => { $next };
+}
+pub use chain;
+
+/// End of a pipeline: records the cycle at which the last stage finished.
+#[derive(Debug, Default)]
+pub struct Retired {
+    /// Cycle at which the draw ended.
+    pub at: Cycle,
+}
+
+impl<M> Sink<(), M> for Retired {
+    fn offer(&mut self, (): (), at: Cycle, _state: &mut M) -> Cycle {
+        at
+    }
+
+    fn end(&mut self, at: Cycle, _state: &mut M) {
+        self.at = self.at.max(at);
+    }
+}
+
+impl Unit for Retired {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        visitor.end(self.at);
+    }
+}

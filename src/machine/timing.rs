@@ -1,0 +1,393 @@
+//! Finite queues and accounting of cycles.
+
+use std::hint::select_unpredictable;
+
+use serde::Serialize;
+
+use super::rate::Rate;
+use quadrille_base::math::index;
+
+/// A point in time, in cycles of the shader clock since the draw call began.
+pub type Cycle = u64;
+
+/// A first-in-first-out queue of finite depth.
+///
+/// Item `n` enters no earlier than item `n - depth` leaves, so the departure times of the last `depth`
+/// items are the complete state.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// Ring of departure times, as many as the depth.
+    left_at: Box<[Cycle]>,
+    /// Place of the oldest of them.
+    oldest: usize,
+    /// The oldest of them, which every offer asks for.
+    free_at: Cycle,
+}
+
+impl Queue {
+    /// Creates an empty queue for `depth` items, at least 1.
+    pub fn new(depth: u64) -> Self {
+        Self {
+            left_at: vec![0; index(depth.max(1))].into(),
+            oldest: 0,
+            free_at: 0,
+        }
+    }
+
+    /// Cycle at which an item offered at `offered` enters.
+    #[inline(always)]
+    pub fn entry(&self, offered: Cycle) -> Cycle {
+        offered.max(self.free_at)
+    }
+
+    /// Records that the item that entered last leaves at `cycle`.
+    #[inline(always)]
+    pub fn leave(&mut self, cycle: Cycle) {
+        let next = self.oldest + 1;
+        self.left_at[self.oldest] = cycle;
+        // Queues of a few items go round too often for a branch.
+        self.oldest = select_unpredictable(next == self.left_at.len(), 0, next);
+        self.free_at = self.left_at[self.oldest];
+    }
+}
+
+/// Reason why a unit did no work in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StallReason {
+    /// No input from the previous unit.
+    Starved,
+    /// The next unit accepted no output.
+    Blocked,
+    /// Data was in flight from memory.
+    Miss,
+    /// No bin or buffer of the unit was free.
+    Full,
+    /// Another user held the port, such as a termination update or a vertex warp.
+    Contended,
+    /// The last item of the draw was finished.
+    Drained,
+}
+
+impl StallReason {
+    /// Every reason, in the order of [`Activity::idle`].
+    pub const ALL: [Self; 6] = [
+        Self::Starved,
+        Self::Blocked,
+        Self::Miss,
+        Self::Full,
+        Self::Contended,
+        Self::Drained,
+    ];
+
+    /// Number of the state of a cycle without work for this reason.
+    #[inline(always)]
+    const fn state(self) -> usize {
+        1 + self as usize
+    }
+
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Starved => "starved",
+            Self::Blocked => "blocked",
+            Self::Miss => "miss",
+            Self::Full => "full",
+            Self::Contended => "contended",
+            Self::Drained => "drained",
+        }
+    }
+}
+
+/// Accounting of a port's cycles. Each cycle up to [`Activity::accounted`] is counted exactly once.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Activity {
+    /// Cycles with work.
+    pub busy: u64,
+    /// Items that passed the port.
+    pub moved: u64,
+    /// Largest rate at which items pass, if the port has one.
+    #[serde(skip)]
+    pub rate: Option<Rate>,
+    /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
+    pub idle: [u64; StallReason::ALL.len()],
+    #[serde(skip)]
+    accounted: Cycle,
+    #[serde(skip)]
+    last_arrival: Cycle,
+    #[serde(skip)]
+    timeline: Option<Box<Timeline>>,
+}
+
+impl Activity {
+    /// Starts the accounting of a port that items pass at most at `rate`.
+    #[must_use]
+    pub fn of_rate(rate: Rate) -> Self {
+        Self {
+            rate: Some(rate),
+            ..Self::default()
+        }
+    }
+
+    /// Charges the unaccounted cycles up to `cycle` to `reason`.
+    #[inline(always)]
+    pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
+        self.charge([(cycle, reason.state())]);
+    }
+
+    /// Charges the unaccounted cycles up to the arrival of an item to [`StallReason::Starved`], and those
+    /// up to its start to [`StallReason::Blocked`].
+    #[inline(always)]
+    pub(crate) fn wait_for_item(&mut self, arrival: Cycle, start: Cycle) {
+        self.charge([
+            (arrival, StallReason::Starved.state()),
+            (start, StallReason::Blocked.state()),
+        ]);
+    }
+
+    /// Charges the cycles up to `start` as [`Activity::wait_for_item`], and those up to `end` as busy.
+    #[inline(always)]
+    pub(crate) fn work_on_item(&mut self, arrival: Cycle, start: Cycle, end: Cycle) {
+        self.charge([
+            (arrival, StallReason::Starved.state()),
+            (start, StallReason::Blocked.state()),
+            (end, BUSY),
+        ]);
+    }
+
+    /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
+    /// `arrival` is there. Cycles by which the item came later than its predecessor count as
+    /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].
+    #[inline]
+    pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
+        let later = self.arrive(arrival);
+        self.charge(self.late_data(later, ready));
+    }
+
+    /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`], for an item that came
+    /// `later` cycles later than its predecessor, those up to `begin` to [`StallReason::Contended`], and
+    /// those up to `end` as busy.
+    #[inline(always)]
+    pub fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
+        let [starved, missed] = self.late_data(later, ready);
+        self.charge([
+            starved,
+            missed,
+            (begin, StallReason::Contended.state()),
+            (end, BUSY),
+        ]);
+    }
+
+    /// Charges for the wait until `ready` for the data of an item that came `later` cycles later than its
+    /// predecessor.
+    #[inline(always)]
+    fn late_data(&self, later: Cycle, ready: Cycle) -> [(Cycle, usize); 2] {
+        [
+            (
+                ready.min(self.accounted + later),
+                StallReason::Starved.state(),
+            ),
+            (ready, StallReason::Miss.state()),
+        ]
+    }
+
+    /// Records the arrival of an item; returns the cycles by which it came later than its predecessor.
+    #[inline]
+    pub fn arrive(&mut self, arrival: Cycle) -> Cycle {
+        let later = arrival.saturating_sub(self.last_arrival + 1);
+        self.last_arrival = arrival;
+        later
+    }
+
+    /// Counts the unaccounted cycles up to `cycle` as busy.
+    #[inline(always)]
+    pub fn busy_until(&mut self, cycle: Cycle) {
+        self.charge([(cycle, BUSY)]);
+    }
+
+    /// Charges the unaccounted cycles up to each cycle to the state beside it. There is no branch on the
+    /// number of cycles, since none could be predicted.
+    #[inline(always)]
+    fn charge<const N: usize>(&mut self, charges: [(Cycle, usize); N]) {
+        if self.timeline.is_some() {
+            let mut from = self.accounted;
+            // One by one, in registers: in memory, the charges would be written where there is no timeline too.
+            for (cycle, state) in charges {
+                self.record(from, cycle, state);
+                from = from.max(cycle);
+            }
+        }
+        for (cycle, state) in charges {
+            let until = cycle.max(self.accounted);
+            let cycles = until - self.accounted;
+            match state {
+                BUSY => self.busy += cycles,
+                _ => self.idle[state - 1] += cycles,
+            }
+            self.accounted = until;
+        }
+    }
+
+    /// Adds cycles to the timeline.
+    #[cold]
+    #[inline(never)]
+    fn record(&mut self, from: Cycle, to: Cycle, state: usize) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.record(from, to, state);
+        }
+    }
+
+    /// First cycle that is not accounted for.
+    pub fn accounted(&self) -> Cycle {
+        self.accounted
+    }
+
+    /// Number of cycles counted.
+    pub fn total(&self) -> u64 {
+        self.busy + self.idle.iter().sum::<u64>()
+    }
+
+    /// Starts a timeline.
+    pub fn keep_timeline(&mut self) {
+        self.timeline = Some(Box::default());
+    }
+
+    /// The timeline, if one is kept.
+    pub fn timeline(&self) -> Option<&Timeline> {
+        self.timeline.as_deref()
+    }
+}
+
+/// State of a cycle with work.
+const BUSY: usize = 0;
+/// Number of states on a timeline: busy, then each stall reason.
+pub const STATES: usize = 1 + StallReason::ALL.len();
+/// Maximum number of windows of a timeline.
+const MAX_WINDOWS: usize = 4096;
+
+/// States of a port over time, window by window. The number of windows is bounded: when a draw
+/// outgrows them, pairs of windows are joined and the window length doubles.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    /// Length of a window in cycles.
+    pub window: u64,
+    /// Cycles of each window by state: busy, then in the order of [`StallReason::ALL`].
+    pub windows: Vec<[u64; STATES]>,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self {
+            window: 64,
+            windows: Vec::new(),
+        }
+    }
+}
+
+impl Timeline {
+    fn record(&mut self, mut from: Cycle, to: Cycle, state: usize) {
+        while to > self.window * MAX_WINDOWS as u64 {
+            self.halve();
+        }
+        while from < to {
+            let window = from / self.window;
+            let end = to.min((window + 1) * self.window);
+            let at = index(window);
+            if at >= self.windows.len() {
+                self.windows.resize(at + 1, [0; STATES]);
+            }
+            self.windows[at][state] += end - from;
+            from = end;
+        }
+    }
+
+    /// Adds `amount` to the first state of the window of cycle `at`.
+    pub(super) fn add(&mut self, at: Cycle, amount: u64) {
+        while at >= self.window * MAX_WINDOWS as u64 {
+            self.halve();
+        }
+        let window = index(at / self.window);
+        if window >= self.windows.len() {
+            self.windows.resize(window + 1, [0; STATES]);
+        }
+        self.windows[window][0] += amount;
+    }
+
+    /// The timeline of a port over a run of `cycles`, from one of amounts that the port moves at
+    /// `per_cycle`: cycles that are not busy are drained.
+    pub(super) fn scaled(&self, per_cycle: u64, cycles: Cycle) -> Self {
+        let mut timeline = Self {
+            window: self.window,
+            windows: Vec::new(),
+        };
+        for (window, start) in (0..cycles).step_by(index(self.window)).enumerate() {
+            let length = self.window.min(cycles - start);
+            let amount = self.windows.get(window).map_or(0, |states| states[0]);
+            let busy = amount.div_ceil(per_cycle).min(length);
+            timeline.windows.push([0; STATES]);
+            timeline.windows[window][0] = busy;
+            timeline.windows[window][1 + StallReason::Drained as usize] = length - busy;
+        }
+        timeline
+    }
+
+    fn halve(&mut self) {
+        self.window *= 2;
+        self.windows = self
+            .windows
+            .chunks(2)
+            .map(|pair| {
+                let mut sum = [0; STATES];
+                for window in pair {
+                    for (sum, cycles) in sum.iter_mut().zip(window) {
+                        *sum += cycles;
+                    }
+                }
+                sum
+            })
+            .collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Depth 2: the third item waits for the first to leave, not a cycle more or less.
+    #[test]
+    fn a_queue_admits_when_a_slot_is_free() {
+        let mut queue = Queue::new(2);
+        assert_eq!(queue.entry(3), 3);
+        queue.leave(10);
+        assert_eq!(queue.entry(4), 4);
+        queue.leave(20);
+        assert_eq!(queue.entry(9), 10);
+        assert_eq!(queue.entry(10), 10);
+        assert_eq!(queue.entry(11), 11);
+        // A depth that is no power of two: each item of the second round waits for one of the first.
+        let mut queue = Queue::new(3);
+        for item in 0..3 {
+            assert_eq!(queue.entry(0), 0);
+            queue.leave(10 + item);
+        }
+        for item in 0..7 {
+            assert_eq!(queue.entry(0), 10 + item);
+            queue.leave(13 + item);
+        }
+    }
+
+    #[test]
+    fn each_cycle_is_counted_once() {
+        let mut activity = Activity::default();
+        activity.keep_timeline();
+        activity.idle_until(10, StallReason::Starved);
+        activity.busy_until(13);
+        activity.idle_until(12, StallReason::Miss);
+        activity.busy_until(1_000_000);
+        activity.idle_until(1_000_001, StallReason::Drained);
+        assert_eq!(activity.total(), 1_000_001);
+        assert_eq!(activity.busy, 999_990);
+        let timeline = activity.timeline().map(|t| t.windows.clone());
+        let sum: u64 = timeline.iter().flatten().flatten().sum();
+        assert_eq!(sum, 1_000_001);
+    }
+}

@@ -1,0 +1,40 @@
+//! The mesh path: triangle meshes and subdivision surfaces through the same kind of pipeline as
+//! splats, with 1 to 16 samples per pixel, and the units that merge quads of adjacent triangles before
+//! they are shaded.
+//!
+//! ```text
+//! files::Mesh --triangles-----------------------------------+
+//! control cage, Bezier patches, procedural --surface        +--> grids in submission order
+//!                              --tessellate-----------------+
+//!
+//! grids --frame-----> counts and picture, on all cores
+//!       --pipeline--> the same counts and the same owner of every sample, in cycles
+//! ```
+//!
+//! A unit may stand between the depth test and the shader: quad-fragment merging
+//! ([`qfm`](merge::qfm)) or the pixel merge unit ([`pmu`](merge::pmu)). Their function is defined once,
+//! in those modules; `frame` runs it as fast as the host allows, `pipeline` as stages with queues,
+//! rates and latencies. Coverage and depth test are those of the emulated pipeline
+//! ([`quadrille_base::raster::sampled`], [`quadrille_base::raster::sample_depth`]).
+
+pub mod camera;
+pub mod clip;
+pub mod draw;
+pub mod files;
+pub mod frame;
+pub mod front;
+pub mod grid;
+pub mod index;
+pub mod mean_area;
+pub mod merge;
+mod polygon;
+pub mod project;
+pub mod reorder;
+pub mod result;
+pub mod shade;
+pub mod supersampled;
+pub mod surface;
+pub mod tessellate;
+pub mod triangles;
+pub mod upright;
+mod vertex_names;

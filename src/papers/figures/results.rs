@@ -1,0 +1,231 @@
+//! Results that figures are drawn from: methods of views, with their reports.
+
+use serde_json::{Map, Value};
+
+use quadrille_gpu::config::Config;
+
+/// Preset of the GPU that the paper simulates.
+pub const PAPER_PRESET: &str = "vr-pipe";
+/// Preset of the edge GPU of Figure 5.
+pub(crate) const ORIN: &str = "orin";
+/// Preset that stands for the desktop GPU of Figure 5, whose chip it is.
+pub(crate) const DESKTOP: &str = "rtx-a6000";
+
+/// Results of a method on a view.
+#[derive(Debug, Clone)]
+pub struct MethodResult {
+    /// Name of the method.
+    pub name: String,
+    /// Cycles of the emulated GPU.
+    pub cycles: u64,
+    /// Duration of `cycles` in milliseconds.
+    pub frame_ms: f64,
+    /// Everything else that the method reports.
+    pub report: Map<String, Value>,
+}
+
+impl MethodResult {
+    /// A value of the report by keys joined by dots.
+    pub(crate) fn value(&self, path: &str) -> Option<&Value> {
+        let mut keys = path.split('.');
+        let first = self.report.get(keys.next()?)?;
+        keys.try_fold(first, |value, key| value.get(key))
+    }
+
+    /// A number of the report by keys joined by dots; also `cycles` and `frame_ms`.
+    pub(crate) fn number(&self, path: &str) -> Option<f64> {
+        match path {
+            "cycles" => Some(self.cycles as f64),
+            "frame_ms" => Some(self.frame_ms),
+            _ => self.value(path)?.as_f64(),
+        }
+    }
+
+    /// Throughput of a port, as a share of its rate; its utilisation if it has no fixed rate.
+    pub(crate) fn throughput(&self, unit: &str) -> Option<f64> {
+        let number = |key: &str| self.number(&format!("units.{unit}.{key}"));
+        number("throughput").or_else(|| number("utilisation"))
+    }
+}
+
+/// Results of a view in one configuration.
+#[derive(Debug, Clone)]
+pub struct ViewResult {
+    /// Name of the scene.
+    pub scene: String,
+    /// Name of the view.
+    pub view: String,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Preset of the configuration.
+    pub preset: String,
+    /// Whether the view is the first of its scene.
+    pub is_first: bool,
+    /// Whether the scene is one of the large ones, which Figure 23 shows.
+    pub is_large: bool,
+    /// Splats in view.
+    pub splats: u64,
+    /// Methods whose results are known.
+    pub methods: Vec<MethodResult>,
+}
+
+impl ViewResult {
+    /// Results of a method.
+    pub(crate) fn method(&self, name: &str) -> Option<&MethodResult> {
+        self.methods.iter().find(|m| m.name == name)
+    }
+
+    /// A number of a method.
+    pub(crate) fn number(&self, method: &str, path: &str) -> Option<f64> {
+        self.method(method)?.number(path)
+    }
+
+    /// A number of the method `over` divided by that of the method `under`; `None` if one is unknown or zero.
+    pub(crate) fn ratio(&self, over: &str, under: &str, path: &str) -> Option<f64> {
+        quotient(self.number(over, path), self.number(under, path))
+    }
+
+    /// Cycles of the baseline divided by those of a method.
+    pub(crate) fn speedup(&self, method: &str) -> Option<f64> {
+        self.ratio("baseline", method, "cycles")
+    }
+}
+
+/// `a / b`; `None` if one is unknown, or if `b` is 0.
+pub(crate) fn quotient(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    let (a, b) = (a?, b?);
+    (b != 0.0).then(|| a / b)
+}
+
+/// Arithmetic mean of the known values; `None` if there is none.
+pub(crate) fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().flatten().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Largest of the known values.
+pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().reduce(f64::max)
+}
+
+/// Smallest of the known values.
+pub(crate) fn least(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().reduce(f64::min)
+}
+
+/// A scene with some of its views.
+#[derive(Debug, Clone)]
+pub(crate) struct SceneViews<'a> {
+    /// Name of the scene.
+    pub(crate) name: &'a str,
+    /// The views, at least one.
+    pub(crate) views: Vec<&'a ViewResult>,
+}
+
+impl SceneViews<'_> {
+    /// The mean of a number over the views that have it.
+    pub(crate) fn mean(&self, of: impl Fn(&ViewResult) -> Option<f64>) -> Option<f64> {
+        mean(self.views.iter().map(|view| of(view)))
+    }
+}
+
+/// All results of a report.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// Views in the order of the suite, each in one configuration.
+    pub views: Vec<ViewResult>,
+    /// The configuration of the paper's GPU.
+    pub config: Config,
+    /// The arguments of `quadrille figures` that made the report, without `--only`.
+    pub command: String,
+}
+
+impl Results {
+    /// The views of each scene that fit, in order.
+    fn scenes(&self, fits: impl Fn(&ViewResult) -> bool) -> Vec<SceneViews<'_>> {
+        let mut scenes: Vec<SceneViews<'_>> = Vec::new();
+        for view in self.views.iter().filter(|view| fits(view)) {
+            match scenes.iter_mut().find(|s| s.name == view.scene) {
+                Some(scene) => scene.views.push(view),
+                None => scenes.push(SceneViews {
+                    name: &view.scene,
+                    views: vec![view],
+                }),
+            }
+        }
+        scenes
+    }
+
+    /// All views of all scenes but the large ones, on the GPU of the paper.
+    pub(crate) fn all(&self) -> Vec<SceneViews<'_>> {
+        self.scenes(|view| !view.is_large && view.preset == PAPER_PRESET)
+    }
+
+    /// All views of the large scenes.
+    pub(crate) fn large(&self) -> Vec<SceneViews<'_>> {
+        self.scenes(|view| view.is_large && view.preset == PAPER_PRESET)
+    }
+
+    /// The first view of each scene but the large ones, on a GPU.
+    pub(crate) fn first(&self, preset: &str) -> Vec<&ViewResult> {
+        let scenes = self.scenes(|v| v.is_first && !v.is_large && v.preset == preset);
+        scenes.iter().map(|scene| scene.views[0]).collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A first view of a scene, with these cycles and blended fragments of its methods.
+    pub(crate) fn view(scene: &str, methods: &[(&str, u64, u64)]) -> ViewResult {
+        let methods = methods.iter().map(|(name, cycles, blended)| {
+            let report = json!({
+                "fragments": { "blended": blended, "rasterized": 4 * blended },
+                "quads": { "blended": blended / 3 },
+                "units": { "crop": { "utilisation": 0.75, "throughput": 0.5 } },
+            });
+            MethodResult {
+                name: (*name).to_owned(),
+                cycles: *cycles,
+                frame_ms: 0.5,
+                report: report.as_object().cloned().unwrap(),
+            }
+        });
+        ViewResult {
+            scene: scene.to_owned(),
+            view: "0".to_owned(),
+            size: [64, 48],
+            preset: PAPER_PRESET.to_owned(),
+            is_first: true,
+            is_large: false,
+            splats: 10,
+            methods: methods.collect(),
+        }
+    }
+
+    #[test]
+    fn numbers_are_found_by_path() {
+        let view = view("a", &[("baseline", 600, 90), ("het", 300, 30)]);
+        assert_eq!(view.speedup("het"), Some(2.0));
+        assert_eq!(
+            view.ratio("baseline", "het", "fragments.blended"),
+            Some(3.0)
+        );
+        assert_eq!(view.ratio("baseline", "qm", "cycles"), None);
+        assert_eq!(view.number("het", "fragments.lost"), None);
+        let het = view.method("het").unwrap();
+        assert_eq!(het.throughput("crop"), Some(0.5));
+        assert_eq!(het.throughput("zrop"), None);
+    }
+
+    #[test]
+    fn statistics_leave_out_what_is_missing() {
+        assert_eq!(mean([Some(1.0), None, Some(3.0)]), Some(2.0));
+        assert_eq!(mean([None]), None);
+        assert_eq!(quotient(Some(1.0), Some(0.0)), None);
+        assert_eq!(largest([Some(1.0), None, Some(3.0)]), Some(3.0));
+        assert_eq!(least([]), None);
+    }
+}

@@ -1,0 +1,203 @@
+//! The paragraph at the head of the page: how our numbers compare with the published ones, and why. All of it is
+//! computed from the results.
+
+use super::frames::{energy_ratio, frame_speedups, not_raster};
+use super::results::{PAPER_PRESET, Results, largest, least, mean};
+use super::speedups::{mean_reductions, mean_speedups, per_quad};
+use crate::published::{self, derived};
+
+/// Relative difference below which two numbers count as equal.
+const EQUAL: f64 = 0.05;
+
+/// Whether `ours` is below, near or above `theirs`.
+fn relation(ours: f64, theirs: f64) -> &'static str {
+    match ours / theirs {
+        ratio if ratio < 1.0 - EQUAL => "less than",
+        ratio if ratio > 1.0 + EQUAL => "more than",
+        _ => "about",
+    }
+}
+
+fn stated(figure: &str, quantity: &str) -> f64 {
+    published::mean(figure, quantity).unwrap_or(f64::NAN)
+}
+
+/// The summary; empty without results.
+pub fn summary(results: &Results) -> String {
+    let sentences = [
+        Some(extent(results)),
+        speedups(results),
+        causes(results),
+        frames(results),
+        energy(results),
+        software(results),
+    ];
+    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+    sentences.join(" ")
+}
+
+fn extent(results: &Results) -> String {
+    let scenes = results.all();
+    let views: usize = scenes.iter().map(|s| s.views.len()).sum();
+    let plural = |n: usize, word: &str| match n {
+        1 => format!("1 {word}"),
+        n => format!("{n} {word}s"),
+    };
+    format!(
+        "This report draws the paper's figures again from {} of {} on the emulated GPU of Table I, none of them a scene of \
+         the paper.",
+        plural(views, "view"),
+        plural(scenes.len(), "scene")
+    )
+}
+
+fn speedups(results: &Results) -> Option<String> {
+    let [qm, het, both] = mean_speedups(results);
+    let (qm, het, both) = (qm?, het?, both?);
+    let [published_het, published_both] =
+        ["speedup of HET", "speedup of HET+QM"].map(|quantity| stated("fig16", quantity));
+    Some(format!(
+        "Mean speedups are {qm:.2} for quad merging, {het:.2} for early termination ({} the published {published_het:.2}) \
+         and {both:.2} for both ({} {published_both:.2}).",
+        relation(het, published_het),
+        relation(both, published_both),
+    ))
+}
+
+/// Why the speedup of HET differs: how much work it saves, and what the pipeline makes of it.
+fn causes(results: &Results) -> Option<String> {
+    let [fragments, _, quads, merged] = mean_reductions(results);
+    let (fragments, quads, merged) = (fragments?, quads?, merged?);
+    let [share, share_both] = per_quad(results);
+    let (share, share_both) = (share?, share_both?);
+    let [their_fragments, their_quads, their_merged] =
+        ["fragments, HET", "quads, HET", "quads, QM on top of HET"].map(|q| stated("fig18", q));
+    let theirs = stated("fig16", "speedup of HET") / their_quads;
+    let theirs_both = stated("fig16", "speedup of HET+QM") / (their_quads * their_merged);
+    let because = match (relation(quads, their_quads), relation(share, theirs)) {
+        ("about", "about") => "so that neither the scenes nor the pipeline differ much",
+        (_, "about") => "so that the difference lies in the scenes, not in the pipeline",
+        ("about", _) => {
+            "so that the difference lies in the pipeline ahead of the ROPs, not in the scenes"
+        }
+        _ => "so that both the scenes and the rates ahead of the ROPs contribute to the difference",
+    };
+    Some(format!(
+        "Early termination removes {fragments:.2} times the fragments and {quads:.2} times the quads ({their_fragments:.2} \
+         and {their_quads:.2} published), and merging then {merged:.2} times the quads ({their_merged:.2}); of the reduction \
+         of quads, {:.0} % becomes speedup with HET and {:.0} % with both ({:.0} % and {:.0} % published), {because}.",
+        share * 100.0,
+        share_both * 100.0,
+        theirs * 100.0,
+        theirs_both * 100.0,
+    ))
+}
+
+fn frames(results: &Results) -> Option<String> {
+    let views = results.first(PAPER_PRESET);
+    let of = |at: usize| mean(views.iter().map(|v| frame_speedups(v)[at]));
+    let (software, hardware) = (of(0)?, of(1)?);
+    let share = mean(views.iter().map(|v| not_raster(v)))?;
+    let theirs = derived().not_raster;
+    let [over_software, over_hardware] =
+        ["VR-Pipe over software", "VR-Pipe over hardware"].map(|q| stated("fig17", q));
+    let because = match relation(share, theirs) {
+        "less than" => "modelled preprocess and sort take less of the frame than measured ones",
+        "more than" => "modelled preprocess and sort take more of the frame than measured ones",
+        _ => "preprocess and sort take as much of the frame",
+    };
+    Some(format!(
+        "Whole frames, modelled, are {hardware:.2} times as fast as on hardware without the additions and {software:.2} times \
+         as fast as in software (published {over_hardware:.2} and {over_software:.2}): {because}, {:.1} % against {:.1} %.",
+        share * 100.0,
+        theirs * 100.0
+    ))
+}
+
+fn energy(results: &Results) -> Option<String> {
+    let views = results.first(PAPER_PRESET);
+    let ratio = mean(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[0])))?;
+    let low = least(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[1])))?;
+    let high = largest(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[2])))?;
+    let theirs = stated("fig19", "energy efficiency");
+    Some(format!(
+        "The modelled energy of a draw falls by a factor of {ratio:.2} ({} the published {theirs:.2}), {low:.2} to {high:.2} over all scenes \
+         and constants.",
+        relation(ratio, theirs)
+    ))
+}
+
+fn software(results: &Results) -> Option<String> {
+    let views = results.first(PAPER_PRESET);
+    let locked = mean(
+        views
+            .iter()
+            .map(|v| v.ratio("interlock", "baseline", "cycles")),
+    );
+    let passes = mean(views.iter().map(|v| {
+        let speedups = super::alternatives::PASSES.map(|n| v.speedup(&format!("multipass:{n}")));
+        largest(speedups)
+    }));
+    let passes = passes.map(|p| format!("several passes gain {p:.2} at their best number"));
+    let locked = locked.map(|l| {
+        format!("blending in the shader with interlock takes {l:.1} times as long as in the ROPs")
+    });
+    let parts: Vec<String> = [passes, locked].into_iter().flatten().collect();
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "In software on the same hardware, {}.",
+        parts.join(", and ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::results::tests::view;
+    use quadrille_gpu::config::Config;
+
+    fn results(cycles: u64) -> Results {
+        let methods = [
+            ("baseline", 2000, 3000),
+            ("qm", 1500, 2000),
+            ("het", cycles, 1200),
+            ("het+qm", 900, 900),
+        ];
+        Results {
+            views: vec![view("a", &methods)],
+            config: Config::default(),
+            command: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_summary_follows_the_results() {
+        let slow = summary(&results(1500));
+        assert!(slow.contains("1 view of 1 scene"), "{slow}");
+        assert!(
+            slow.contains("1.33 for early termination (less than the published 1.80)"),
+            "{slow}"
+        );
+        let fast = summary(&results(1000));
+        assert!(
+            fast.contains("2.00 for early termination (more than the published 1.80)"),
+            "{fast}"
+        );
+        assert_ne!(slow, fast);
+    }
+
+    #[test]
+    fn without_results_it_claims_nothing() {
+        let empty = Results {
+            views: Vec::new(),
+            ..results(1)
+        };
+        let text = summary(&empty);
+        assert!(
+            text.contains("0 views of 0 scenes") && !text.contains("speedup"),
+            "{text}"
+        );
+    }
+}

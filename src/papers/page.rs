@@ -1,0 +1,393 @@
+//! The page of the figures: one HTML file that loads nothing and runs nothing.
+
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::figures::table::{Cell, Column, Format, Table};
+use super::figures::{Basis, Chart, Claim, Compared, Content, Heading, Picture};
+use super::svg::{escaped, measured};
+use quadrille_machine::spec::{Field, Source};
+use quadrille_suite::Program;
+
+/// Style of the page, in light, in dark and in print.
+const STYLE: &str = include_str!("page.css");
+/// Missing results that a section lists before the rest is cut off.
+const LISTED: usize = 8;
+/// Rows that a table shows at once; more are behind a heading to open.
+const ROWS_AT_ONCE: usize = 16;
+/// Columns of a table that takes the whole width of the page.
+const WIDE: usize = 7;
+
+/// What a page is about.
+pub struct Page<'a> {
+    /// Title of the page.
+    pub title: &'a str,
+    /// The paragraph at its head, in plain text.
+    pub summary: &'a str,
+    /// A paragraph about the paper and its numbers, in HTML.
+    pub introduction: &'a str,
+    /// Arguments of `quadrille figures` that make the page.
+    pub command: &'a str,
+    /// The program that makes the page.
+    pub program: Program,
+    /// Fields of the configuration, whose assumptions are listed.
+    pub fields: Vec<Field>,
+}
+
+/// A figure as drawn, with what it lacks.
+pub struct Section {
+    /// The figure.
+    pub heading: Heading,
+    /// What it shows.
+    pub content: Content,
+    /// Results that it lacks, in words.
+    pub missing: Vec<String>,
+}
+
+/// The page with all sections.
+pub fn html(page: &Page<'_>, sections: &[Section]) -> String {
+    let mut html = String::new();
+    let title = escaped(page.title);
+    let _ = write!(
+        html,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+         <p class=\"summary\">{}</p>\n{}\n</header>\n",
+        escaped(page.summary),
+        page.introduction
+    );
+    html.push_str(&contents(sections));
+    let mut part = "";
+    for section in sections {
+        if section.heading.part != part {
+            part = section.heading.part;
+            let _ = writeln!(html, "<h2>{}</h2>", escaped(part));
+        }
+        html.push_str(&figure(section, &page.fields));
+    }
+    let _ = write!(
+        html,
+        "<footer>\n<p>Made by Quadrille {} (commit {}) with <code>quadrille figures {}</code>. The numbers of every figure \
+         lie beside this page as CSV and JSON.</p>\n</footer>\n</body>\n</html>\n",
+        page.program.version,
+        escaped(page.program.commit),
+        escaped(page.command)
+    );
+    html
+}
+
+/// Links to all sections, and a mark beside those with gaps.
+fn contents(sections: &[Section]) -> String {
+    let items = sections.iter().map(|section| {
+        let spec = &section.heading;
+        let gap = if section.missing.is_empty() {
+            ""
+        } else {
+            " <span class=\"gap\">incomplete</span>"
+        };
+        format!(
+            "<li><a href=\"#{}\">{}</a> {}{gap}</li>\n",
+            spec.id,
+            spec.number,
+            escaped(spec.title)
+        )
+    });
+    let items: String = items.collect();
+    format!("<nav aria-label=\"Figures and tables\">\n<ul>\n{items}</ul>\n</nav>\n")
+}
+
+fn figure(section: &Section, fields: &[Field]) -> String {
+    let Section {
+        heading: spec,
+        content,
+        missing,
+    } = section;
+    let mut html = String::new();
+    let class = match spec.basis {
+        Basis::Modelled => "tag modelled",
+        _ => "tag",
+    };
+    let _ = writeln!(
+        html,
+        "<section class=\"figure\" id=\"{}\">\n<h3><span class=\"number\">{}</span> {} <span class=\"{class}\">{}</span></h3>",
+        spec.id,
+        spec.number,
+        escaped(spec.title),
+        spec.basis.name()
+    );
+    for text in &content.text {
+        let _ = writeln!(html, "<p>{}</p>", escaped(text));
+    }
+    html.push_str(&gaps(missing));
+    html.push_str(&body(content));
+    html.push_str(&assumptions(spec.assumptions, fields));
+    let _ = write!(
+        html,
+        "<p class=\"command\"><code>{}</code></p>\n</section>\n",
+        escaped(&spec.command)
+    );
+    html
+}
+
+/// Charts, pictures, comparisons and the table, side by side where there is room.
+fn body(content: &Content) -> String {
+    let charts: String = content.charts.iter().map(chart).collect();
+    let pictures: String = content.pictures.iter().map(picture).collect();
+    let compared = [comparison(&content.compared), claims(&content.claims)].concat();
+    let table = numbers(&content.table);
+    let shown = content.table.columns.iter().filter(|c| c.heading.is_some());
+    let is_wide = shown.count() >= WIDE;
+    let block = |class: &str, inner: String| match inner.as_str() {
+        "" => String::new(),
+        inner => format!("<div class=\"{class}\">\n{inner}</div>\n"),
+    };
+    let (narrow, wide) = if is_wide {
+        (block("block", compared), table)
+    } else if compared.is_empty() || content.charts.len() % 2 == 1 {
+        // The free place beside the last chart takes all of it.
+        (block("block", compared + &table), String::new())
+    } else {
+        (
+            block("block", compared) + &block("block", table),
+            String::new(),
+        )
+    };
+    let grid = block("grid", charts + &narrow);
+    grid + &block("grid", pictures) + &wide
+}
+
+/// The results that a figure lacks.
+fn gaps(missing: &[String]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let listed = missing.iter().take(LISTED);
+    let listed: String = listed
+        .map(|text| format!("<li>{}</li>\n", escaped(text)))
+        .collect();
+    let more = match missing.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!("<li>and {more} more</li>\n"),
+    };
+    format!(
+        "<div class=\"missing\"><strong>Incomplete.</strong> These results are missing:\n<ul>\n{listed}{more}</ul></div>\n"
+    )
+}
+
+fn chart(chart: &Chart) -> String {
+    format!(
+        "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
+        chart.svg,
+        escaped(&chart.caption)
+    )
+}
+
+fn picture(picture: &Picture) -> String {
+    let caption = escaped(&picture.caption);
+    format!(
+        "<figure>\n<img alt=\"{caption}\" src=\"data:image/png;base64,{}\"/>\n<figcaption>{caption}</figcaption>\n</figure>\n",
+        STANDARD.encode(&picture.png)
+    )
+}
+
+/// Published numbers beside ours.
+fn comparison(compared: &[Compared]) -> String {
+    if compared.is_empty() {
+        return String::new();
+    }
+    let rows = compared.iter().map(|one| {
+        let published = one.published;
+        let value = |n: f64| match published.unit {
+            "share" => percent(n),
+            "times" | "" => measured(n),
+            unit => format!("{} {unit}", measured(n)),
+        };
+        let ours = one.ours.filter(|n| n.is_finite());
+        let ours = ours.map_or("<span class=\"gap\">missing</span>".to_owned(), |n| escaped(&value(n)));
+        format!(
+            "<tr><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{ours}</td><td class=\"word\">{}</td></tr>\n",
+            escaped(published.quantity),
+            published.statistic.name(),
+            escaped(&value(published.value)),
+            published.place
+        )
+    });
+    let rows: String = rows.collect();
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr><th class=\"word\">quantity</th><th class=\"word\"></th><th>published</th>\
+         <th>ours</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}
+
+/// Statements of the paper, and in how many cases they hold.
+fn claims(claims: &[Claim]) -> String {
+    if claims.is_empty() {
+        return String::new();
+    }
+    let items = claims.iter().map(|claim| {
+        let (class, mark) = match claim {
+            Claim { of: 0, .. } => ("gap", "?"),
+            Claim { holds: 0, .. } => ("no", "✗"),
+            Claim { holds, of, .. } if holds == of => ("yes", "✓"),
+            _ => ("part", "◐"),
+        };
+        let Claim {
+            holds, of, cases, ..
+        } = claim;
+        let outcome = match of {
+            0 => "No results yet.".to_owned(),
+            of => format!("Holds in {holds} of {of} {cases}."),
+        };
+        format!(
+            "<li><span class=\"{class}\">{mark}</span> {} <span class=\"small\">{outcome}</span></li>\n",
+            escaped(&claim.statement)
+        )
+    });
+    let items: String = items.collect();
+    format!("<ul class=\"claims\">\n{items}</ul>\n")
+}
+
+/// The table of a figure, behind a heading to open if it is long.
+fn numbers(table: &Table) -> String {
+    let shown: Vec<usize> = (0..table.columns.len())
+        .filter(|at| table.columns[*at].heading.is_some())
+        .collect();
+    if shown.is_empty() || table.rows.is_empty() {
+        return String::new();
+    }
+    let is_word = |at: usize| {
+        let mut cells = table.rows.iter().map(|row| &row[at]);
+        cells.any(|cell| matches!(cell, Cell::Text(_)))
+    };
+    let class = |at: usize| if is_word(at) { " class=\"word\"" } else { "" };
+    let heading = shown.iter().map(|at| {
+        let heading = table.columns[*at].heading.as_deref().unwrap_or_default();
+        format!("<th{}>{}</th>", class(*at), escaped(heading))
+    });
+    let heading: String = heading.collect();
+    let rows = table.rows.iter().map(|row| {
+        let cells = shown.iter().map(|at| {
+            let text = cell(&row[*at], &table.columns[*at]);
+            format!("<td{}>{}</td>", class(*at), escaped(&text))
+        });
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    });
+    let rows: String = rows.collect();
+    let table_html = format!(
+        "<div class=\"scroll\"><table class=\"numbers\">\n<thead><tr>{heading}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    );
+    if table.rows.len() <= ROWS_AT_ONCE {
+        return table_html;
+    }
+    format!(
+        "<details><summary>All {} rows</summary>\n{table_html}</details>\n",
+        table.rows.len()
+    )
+}
+
+fn cell(cell: &Cell, column: &Column) -> String {
+    match (cell, column.format) {
+        (Cell::Text(text), _) => text.clone(),
+        (Cell::Missing, _) => "–".to_owned(),
+        (Cell::Number(n), Format::Share) => percent(*n),
+        (Cell::Number(n), Format::Whole) => grouped(*n),
+        (Cell::Number(n), Format::Number) => measured(*n),
+    }
+}
+
+/// A share in percent, with one decimal.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A whole number with its digits in groups of three.
+fn grouped(number: f64) -> String {
+    let digits = format!("{:.0}", number.abs());
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0.0 {
+        format!("-{text}")
+    } else {
+        text
+    }
+}
+
+/// Fields of the configuration that move a figure, with their values and the reasons of them.
+fn assumptions(names: &[&str], fields: &[Field]) -> String {
+    let found = names
+        .iter()
+        .filter_map(|name| fields.iter().find(|f| f.name == *name));
+    let items = found.map(|field| {
+        let (kind, why) = match field.source {
+            Source::Published(why) => ("published", why),
+            Source::Assumed(why) => ("assumed", why),
+            Source::Calibrated(why) => ("calibrated against", why),
+        };
+        format!(
+            "<li><code>{} = {}</code>: {} <span class=\"small\">({kind}: {})</span></li>\n",
+            escaped(&field.name),
+            escaped(&field.value),
+            escaped(field.meaning),
+            escaped(why)
+        )
+    });
+    let items: String = items.collect();
+    if items.is_empty() {
+        return String::new();
+    }
+    format!("<details><summary>Assumptions that move it</summary>\n<ul>\n{items}</ul></details>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_gpu::config::Config;
+
+    fn fields() -> Vec<Field> {
+        Config::default().fields()
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        for (value, text) in [
+            (0.0, "0"),
+            (999.0, "999"),
+            (1000.0, "1,000"),
+            (1_234_567.0, "1,234,567"),
+        ] {
+            assert_eq!(grouped(value), text);
+        }
+    }
+
+    #[test]
+    fn hostile_names_stay_text() {
+        let mut table = Table::new(vec![
+            Column::new("scene", "<b>scene</b>"),
+            Column::hidden("secret"),
+        ]);
+        table.row(vec!["<script>alert(1)</script>".into(), "hidden".into()]);
+        let html = numbers(&table);
+        assert!(!html.contains("<script") && !html.contains("<b>") && !html.contains("hidden"));
+        assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+        let gaps = gaps(&["<i>".to_owned()]);
+        assert!(gaps.contains("&lt;i&gt;"), "{gaps}");
+    }
+
+    #[test]
+    fn assumptions_have_their_reasons() {
+        let html = assumptions(&["crop.blend_cycles"], &fields());
+        assert!(
+            html.contains("crop.blend_cycles = 2") && html.contains("assumed: "),
+            "{html}"
+        );
+        assert_eq!(assumptions(&[], &fields()), "");
+    }
+}

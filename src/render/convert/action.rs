@@ -1,0 +1,139 @@
+//! Actions on the splats of a table.
+
+use std::path::Path;
+
+use nalgebra::{UnitQuaternion, Vector3};
+
+use super::condition::Condition;
+use super::decimate::{Amount, decimate};
+use super::floaters::outlier_factors;
+use quadrille_base::error::Result;
+use quadrille_scene::morton::morton_order;
+use quadrille_scene::table::RawColumns;
+use quadrille_scene::transform::Similarity;
+use quadrille_scene::{SplatAxes, SplatTable};
+
+/// A change of the splats of a table.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Keeps splats whose centre is inside a box, from its least to its greatest corner.
+    KeepBox([f64; 3], [f64; 3]),
+    /// Keeps splats whose centre is inside a sphere, by its centre and radius.
+    KeepSphere([f64; 3], f64),
+    /// Keeps splats for which a condition holds.
+    Where(Condition),
+    /// Lowers the degree of the spherical harmonics to this one, if it is higher.
+    LimitSh(u8),
+    /// Drops rows with a number that is not finite (but infinite logits of opacities), or with a
+    /// quaternion of zero.
+    DropNan,
+    /// Moves all splats.
+    Translate([f64; 3]),
+    /// Rotates all splats around the origin, by degrees around x, then y, then z, with their spherical
+    /// harmonics.
+    Rotate([f64; 3]),
+    /// Scales all splats around the origin.
+    Scale(f64),
+    /// Changes the signs of axes, from those given to right, down, forward, or back.
+    Axes(SplatAxes),
+    /// Drops splats whose surroundings are this many times as sparse as those of their neighbours: their
+    /// local outlier factor, by distances of centres to the 16 nearest ones.
+    DropFloaters(f64),
+    /// Merges neighbours until this many splats are left.
+    Decimate(Amount),
+    /// Orders splats along a Morton curve.
+    Morton,
+}
+
+impl Action {
+    /// Applies the action; `path` names the input in errors.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that an action cannot work with, and
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition.
+    pub fn apply(&self, table: &mut SplatTable, path: &Path) -> Result<()> {
+        match self {
+            Self::KeepBox(low, high) => {
+                keep_centres(table, |centre| {
+                    (0..3).all(|axis| (low[axis]..=high[axis]).contains(&centre[axis]))
+                });
+            }
+            Self::KeepSphere(centre, radius) => {
+                let centre = Vector3::from(*centre);
+                keep_centres(table, |at| {
+                    (Vector3::from(at) - centre).norm_squared() <= radius * radius
+                });
+            }
+            Self::Where(condition) => {
+                let rows = condition.rows(table)?;
+                table.select(&rows);
+            }
+            Self::LimitSh(degree) => {
+                if table.sh_degree() > *degree {
+                    change(table, path, |raw| raw.set_sh_degree(*degree))?;
+                }
+            }
+            Self::DropNan => {
+                let rows = table.finite_rows();
+                if rows.len() < table.rows() {
+                    table.select(&rows);
+                }
+            }
+            Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) => {
+                let by = self.similarity();
+                change(table, path, |raw| raw.transform(&by))?;
+            }
+            Self::Axes(axes) => change(table, path, |raw| raw.flip_axes(*axes))?,
+            Self::DropFloaters(factor) => {
+                let found = outlier_factors(&table.raw(path)?.mean);
+                let rows = (0u32..).zip(found);
+                let kept = rows.filter(|(_, found)| f64::from(*found) <= *factor);
+                let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
+                if kept.len() < table.rows() {
+                    table.select(&kept);
+                }
+            }
+            Self::Decimate(amount) => decimate(table, *amount, path)?,
+            Self::Morton => {
+                let order = morton_order(&table.raw(path)?);
+                table.select(&order);
+            }
+        }
+        Ok(())
+    }
+
+    fn similarity(&self) -> Similarity {
+        let mut by = Similarity::identity();
+        match self {
+            Self::Translate(offset) => by.translation = Vector3::from(*offset),
+            Self::Scale(factor) => by.scale = *factor,
+            Self::Rotate(degrees) => {
+                let [x, y, z] = degrees.map(f64::to_radians);
+                by.rotation = UnitQuaternion::from_euler_angles(x, y, z);
+            }
+            _ => {}
+        }
+        by
+    }
+}
+
+/// Changes the columns that every splat format has.
+fn change(table: &mut SplatTable, path: &Path, change: impl FnOnce(&mut RawColumns)) -> Result<()> {
+    let mut raw = table.raw(path)?;
+    change(&mut raw);
+    table.set_raw(raw);
+    Ok(())
+}
+
+/// Keeps the splats whose centre `inside` accepts; a centre that is not a number is inside nothing.
+fn keep_centres(table: &mut SplatTable, inside: impl Fn([f64; 3]) -> bool) {
+    let [x, y, z] = ["x", "y", "z"].map(|name| table.column(name).unwrap_or_default());
+    let centre = |row: usize| [&x, &y, &z].map(|c| c.get(row).map_or(f64::NAN, |v| f64::from(*v)));
+    let rows = u32::try_from(table.rows()).unwrap_or(u32::MAX);
+    let rows: Vec<u32> = (0..rows)
+        .filter(|row| inside(centre(*row as usize)))
+        .collect();
+    drop([x, y, z]);
+    table.select(&rows);
+}

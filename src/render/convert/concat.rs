@@ -1,0 +1,90 @@
+//! Concatenation of tables.
+
+use std::path::Path;
+
+use quadrille_base::error::Result;
+use quadrille_scene::SplatTable;
+use quadrille_scene::table::{Column, ColumnValues};
+
+/// Joins the splats of `tables` in order. A table that lacks a column of another one has zeros there,
+/// spherical harmonics above its degree are zero, and a missing third scale is flat. `None` without
+/// tables.
+///
+/// # Errors
+/// Errors of tables that have to be brought to a common form.
+pub fn concatenate(tables: Vec<SplatTable>) -> Result<Option<SplatTable>> {
+    let names = |table: &SplatTable| -> Vec<String> { table.names().map(str::to_owned).collect() };
+    let mut tables = tables;
+    let degree = tables.iter().map(SplatTable::sh_degree).max().unwrap_or(0);
+    let has_third = |table: &SplatTable| table.column("scale_2").is_some();
+    let is_mixed = tables.iter().any(has_third) && !tables.iter().all(has_third);
+    for table in &mut tables {
+        if table.sh_degree() != degree || is_mixed {
+            let mut raw = table.raw(Path::new("<table>"))?;
+            raw.set_sh_degree(degree);
+            table.set_raw(raw);
+        }
+    }
+    let mut all: Vec<String> = Vec::new();
+    for table in &tables {
+        let new = names(table).into_iter().filter(|name| !all.contains(name));
+        let new: Vec<String> = new.collect();
+        all.extend(new);
+    }
+    let joined = |name: String| Column {
+        values: joined_values(&tables, &name),
+        name,
+    };
+    let columns = all.into_iter().map(joined).collect();
+    let rows = tables.iter().map(SplatTable::rows).sum();
+    let mut tables = tables.into_iter();
+    let Some(mut first) = tables.next() else {
+        return Ok(None);
+    };
+    for other in tables {
+        first.comments.extend(other.comments);
+        first.file_bytes += other.file_bytes;
+        if first.encoding.antialiased != other.encoding.antialiased {
+            first.encoding.antialiased = None;
+        }
+    }
+    first.replace_columns(rows, columns);
+    Ok(Some(first))
+}
+
+/// The numbers of all tables in one column, of the type that all have or of floats.
+fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
+    let parts: Vec<_> = tables
+        .iter()
+        .map(|table| table.columns.iter().find(|column| column.name == name))
+        .collect();
+    let kind = |column: &Column| match column.values {
+        ColumnValues::F32(_) => None,
+        ColumnValues::Other(scalar, _) => Some(scalar),
+    };
+    let mut kinds = parts.iter().flatten().map(|column| kind(column));
+    let first = kinds.next().flatten();
+    let is_uniform = kinds.all(|kind| kind == first);
+    match first.filter(|_| is_uniform) {
+        Some(scalar) => {
+            let mut values = Vec::new();
+            for (table, part) in tables.iter().zip(&parts) {
+                match part.map(|column| &column.values) {
+                    Some(ColumnValues::Other(_, own)) => values.extend_from_slice(own),
+                    _ => values.resize(values.len() + table.rows(), 0.0),
+                }
+            }
+            ColumnValues::Other(scalar, values)
+        }
+        None => {
+            let mut values = Vec::new();
+            for table in tables {
+                match table.column(name) {
+                    Some(own) => values.extend_from_slice(&own),
+                    None => values.resize(values.len() + table.rows(), 0.0),
+                }
+            }
+            ColumnValues::F32(values)
+        }
+    }
+}

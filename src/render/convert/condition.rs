@@ -1,0 +1,297 @@
+//! Conditions on the numbers of a splat, such as `opacity > 0.1 && scale_max < 2`.
+
+use std::borrow::Cow;
+
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::SplatTable;
+
+/// Maximum depth of parentheses and negations.
+const MAX_DEPTH: usize = 32;
+
+/// A condition on a splat.
+///
+/// Comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`) of numbers and names, joined by `&&`, `||` and `!`,
+/// with parentheses. `opacity` is from 0 to 1; `scale_min` and `scale_max` are the least and the
+/// greatest standard deviation; every other name is a column as it is stored (`x`, `f_dc_0`, `scale_0`,
+/// a logarithm).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition(Node);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Node {
+    And(Box<Node>, Box<Node>),
+    Or(Box<Node>, Box<Node>),
+    Not(Box<Node>),
+    Compare(Operand, Comparison, Operand),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Operand {
+    Number(f64),
+    Name(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Comparison {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+}
+
+/// Comparisons by their signs, longer ones first.
+const COMPARISONS: [(&str, Comparison); 6] = [
+    ("<=", Comparison::LessEqual),
+    (">=", Comparison::GreaterEqual),
+    ("==", Comparison::Equal),
+    ("!=", Comparison::NotEqual),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+];
+
+impl Condition {
+    /// Parses a condition.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] that quotes the text from the mistake on.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut parser = Parser { rest: text };
+        let node = parser.either(0)?;
+        parser.skip_blanks();
+        match parser.rest {
+            "" => Ok(Self(node)),
+            _ => Err(parser.wrong("&&, || or the end")),
+        }
+    }
+
+    /// The rows of `table` for which the condition holds. Comparisons with NaN do not hold, but for
+    /// `!=`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a name that is no column of the table; it lists the columns.
+    pub fn rows(&self, table: &SplatTable) -> Result<Vec<u32>> {
+        let holds = self.0.holds(table)?;
+        let rows = (0u32..).zip(holds);
+        Ok(rows
+            .filter(|(_, holds)| *holds)
+            .map(|(row, _)| row)
+            .collect())
+    }
+}
+
+impl Node {
+    fn holds(&self, table: &SplatTable) -> Result<Vec<bool>> {
+        let joined = |a: &Self, b: &Self, join: fn(bool, bool) -> bool| -> Result<Vec<bool>> {
+            let pairs = a.holds(table)?.into_iter().zip(b.holds(table)?);
+            Ok(pairs.map(|(a, b)| join(a, b)).collect())
+        };
+        match self {
+            Self::And(a, b) => joined(a, b, |a, b| a && b),
+            Self::Or(a, b) => joined(a, b, |a, b| a || b),
+            Self::Not(a) => Ok(a.holds(table)?.into_iter().map(|a| !a).collect()),
+            Self::Compare(a, comparison, b) => {
+                let (a, b) = (a.values(table)?, b.values(table)?);
+                let compare = |row: usize| comparison.holds(a.at(row), b.at(row));
+                Ok((0..table.rows()).map(compare).collect())
+            }
+        }
+    }
+}
+
+impl Comparison {
+    #[allow(clippy::float_cmp, reason = "the user asks for equality")]
+    fn holds(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Less => a < b,
+            Self::LessEqual => a <= b,
+            Self::Greater => a > b,
+            Self::GreaterEqual => a >= b,
+            Self::Equal => a == b,
+            Self::NotEqual => a != b,
+        }
+    }
+}
+
+/// The numbers of an operand.
+enum OperandValues<'t> {
+    One(f64),
+    Column(Cow<'t, [f32]>),
+    Derived(Vec<f64>),
+}
+
+impl OperandValues<'_> {
+    fn at(&self, row: usize) -> f64 {
+        match self {
+            Self::One(value) => *value,
+            Self::Column(values) => f64::from(values[row]),
+            Self::Derived(values) => values[row],
+        }
+    }
+}
+
+impl Operand {
+    fn values<'t>(&self, table: &'t SplatTable) -> Result<OperandValues<'t>> {
+        let name = match self {
+            Self::Number(value) => return Ok(OperandValues::One(*value)),
+            Self::Name(name) => name.as_str(),
+        };
+        let unknown = || {
+            let names: Vec<&str> = table
+                .names()
+                .filter(|n| !n.starts_with("f_rest_"))
+                .collect();
+            let expected = format!("scale_min, scale_max or a column ({})", names.join(", "));
+            Error::argument("condition", expected, name)
+        };
+        let column = |name: &str| table.column(name).ok_or_else(unknown);
+        let extreme = |pick: fn(f64, f64) -> f64| -> Result<OperandValues<'t>> {
+            let mut values: Vec<f64> = column("scale_0")?.iter().map(|v| f64::from(*v)).collect();
+            for name in ["scale_1", "scale_2"] {
+                let Some(axis) = table.column(name) else {
+                    continue;
+                };
+                for (value, log) in values.iter_mut().zip(axis.iter()) {
+                    *value = pick(*value, f64::from(*log));
+                }
+            }
+            let scales = values.into_iter().map(f64::exp);
+            Ok(OperandValues::Derived(scales.collect()))
+        };
+        match name {
+            "opacity" => {
+                let sigmoid = |v: &f32| quadrille_scene::table::sigmoid(f64::from(*v));
+                let values = column(name)?.iter().map(sigmoid).collect();
+                Ok(OperandValues::Derived(values))
+            }
+            "scale_max" => extreme(f64::max),
+            "scale_min" => extreme(f64::min),
+            _ => Ok(OperandValues::Column(column(name)?)),
+        }
+    }
+}
+
+struct Parser<'t> {
+    rest: &'t str,
+}
+
+impl Parser<'_> {
+    fn skip_blanks(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn wrong(&self, expected: &str) -> Error {
+        let found = match self.rest {
+            "" => "the end".to_owned(),
+            rest => format!("\"{rest}\""),
+        };
+        Error::argument("condition", expected, found)
+    }
+
+    /// Consumes `sign` if it comes next.
+    fn take(&mut self, sign: &str) -> bool {
+        self.skip_blanks();
+        let rest = self.rest.strip_prefix(sign);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn either(&mut self, depth: usize) -> Result<Node> {
+        let mut node = self.both(depth)?;
+        while self.take("||") {
+            node = Node::Or(Box::new(node), Box::new(self.both(depth)?));
+        }
+        Ok(node)
+    }
+
+    fn both(&mut self, depth: usize) -> Result<Node> {
+        let mut node = self.single(depth)?;
+        while self.take("&&") {
+            node = Node::And(Box::new(node), Box::new(self.single(depth)?));
+        }
+        Ok(node)
+    }
+
+    fn single(&mut self, depth: usize) -> Result<Node> {
+        if depth > MAX_DEPTH {
+            return Err(self.wrong("at most 32 nested parentheses"));
+        }
+        if self.take("!") {
+            return Ok(Node::Not(Box::new(self.single(depth + 1)?)));
+        }
+        if self.take("(") {
+            let inner = self.either(depth + 1)?;
+            return match self.take(")") {
+                true => Ok(inner),
+                false => Err(self.wrong("\")\"")),
+            };
+        }
+        let left = self.operand()?;
+        let found = COMPARISONS.iter().find(|(sign, _)| self.take(sign));
+        let Some((_, comparison)) = found else {
+            return Err(self.wrong("a comparison: <, <=, >, >=, == or !="));
+        };
+        Ok(Node::Compare(left, *comparison, self.operand()?))
+    }
+
+    fn operand(&mut self) -> Result<Operand> {
+        self.skip_blanks();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let sign = usize::from(self.rest.starts_with(['-', '+']));
+        let mut end = sign
+            + self.rest[sign..]
+                .find(|c| !is_part(c))
+                .unwrap_or(self.rest.len() - sign);
+        // The sign of an exponent is a part of the number.
+        let head = &self.rest[..end];
+        let is_number = head
+            .trim_start_matches(['-', '+'])
+            .starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        if is_number && head.ends_with(['e', 'E']) && self.rest[end..].starts_with(['-', '+']) {
+            let digits = &self.rest[end + 1..];
+            end += 1 + digits.find(|c| !is_part(c)).unwrap_or(digits.len());
+        }
+        let (word, rest) = self.rest.split_at(end);
+        let operand = match word.parse() {
+            Ok(number) if is_number => Operand::Number(number),
+            _ if is_number || sign > 0 || word.is_empty() => {
+                return Err(self.wrong("a number or the name of a column"));
+            }
+            _ => Operand::Name(word.to_owned()),
+        };
+        self.rest = rest;
+        Ok(operand)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_parsed_or_quoted() {
+        for text in [
+            "opacity > .1 && scale_max<2",
+            "!(x<-1e-3||y>=2)&&z!=0",
+            "nx == 0",
+            "1 < x",
+        ] {
+            assert!(Condition::parse(text).is_ok(), "{text}");
+        }
+        for (text, found) in [
+            ("", "the end"),
+            ("opacity", "the end"),
+            ("opacity > ", "the end"),
+            ("opacity > .1 & x > 0", "\"& x > 0\""),
+            ("(x > 0", "the end"),
+            ("x > 1..2", "\"1..2\""),
+            ("-x > 1", "\"-x > 1\""),
+        ] {
+            let error = Condition::parse(text).unwrap_err().to_string();
+            assert!(error.ends_with(found), "{text}: {error}");
+        }
+        assert!(Condition::parse(&"(".repeat(100_000)).is_err());
+        assert!(Condition::parse(&"!".repeat(100_000)).is_err());
+    }
+}

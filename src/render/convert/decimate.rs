@@ -1,0 +1,372 @@
+//! Fewer splats for the same scene: neighbours are merged, cheapest pairs first.
+
+use std::path::Path;
+
+use nalgebra::{Matrix3, Quaternion, Rotation3, SymmetricEigen, UnitQuaternion, Vector3};
+use rayon::prelude::*;
+
+use super::neighbours::{Neighbour, Neighbours};
+use quadrille_base::error::Result;
+use quadrille_base::math::{SH_C0, narrow};
+use quadrille_scene::SplatTable;
+use quadrille_scene::table::{RawColumns, log_scale, logit, sigmoid};
+
+/// Number of splats that a decimation leaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Amount {
+    /// At most this many.
+    Splats(usize),
+    /// This part of all, 0 to 1.
+    Share(f64),
+}
+
+/// Neighbours with which a splat may be merged.
+const NEIGHBOURS: usize = 8;
+/// Part of the splats that merge with another in one pass, before neighbours and costs are found anew.
+const PER_PASS: usize = 8;
+/// Largest opacity of a merged splat.
+const MAX_OPACITY: f64 = 0.99;
+/// Difference of colours, where 0 to 1 is the range of a display, that costs as much as a distance of one
+/// standard deviation.
+const COLOUR_DEVIATION: f64 = 0.1;
+/// Part of the mean variance of a merged splat that is added to variances before they are compared, since
+/// flat splats have almost none along their normals.
+const FLOOR: f64 = 0.01;
+/// Exponent of Thomsen's formula for the area of an ellipsoid, with a relative error below 1.1 percent.
+const AREA_EXPONENT: f64 = 1.6075;
+
+/// A splat, as far as its shape is concerned.
+#[derive(Clone)]
+struct Body {
+    mean: Vector3<f64>,
+    covariance: Matrix3<f64>,
+    /// Opacity times surface area: what a splat covers of pictures from all sides.
+    mass: f64,
+    colour: Vector3<f64>,
+    /// Row that the splat had, or the heavier of those it was merged of.
+    origin: u32,
+    is_merged: bool,
+}
+
+/// A pair of splats to merge.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    cost: f64,
+    rows: [u32; 2],
+}
+
+/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of
+/// the two, weighted by opacity times area, and as much opacity times area as both; columns that only PLY
+/// has are those of the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler
+/// divergence that they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction",
+/// IEEE Transactions on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
+pub(super) fn decimate(table: &mut SplatTable, amount: Amount, path: &Path) -> Result<()> {
+    let rows = table.rows();
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the number of rows, and not negative"
+    )]
+    let target = match amount {
+        Amount::Splats(count) => count,
+        Amount::Share(share) => (rows as f64 * share.clamp(0.0, 1.0)).round() as usize,
+    };
+    if rows <= target.max(1) {
+        return Ok(());
+    }
+    let raw = table.raw(path)?;
+    let mut merging = Merging::of(&raw);
+    while merging.bodies.len() > target.max(1) {
+        let surplus = merging.bodies.len() - target.max(1);
+        let most = surplus.min(merging.bodies.len().div_ceil(PER_PASS));
+        let pairs = merging.cheapest(most);
+        merging.merge(&pairs);
+    }
+    let origins: Vec<u32> = merging.bodies.iter().map(|body| body.origin).collect();
+    table.select(&origins);
+    table.set_raw(merging.columns(&raw));
+    Ok(())
+}
+
+/// Splats that are being merged.
+struct Merging {
+    bodies: Vec<Body>,
+    /// Coefficients of all spherical harmonics of a splat.
+    per_row: usize,
+    coefficients: Vec<f32>,
+}
+
+impl Merging {
+    fn of(raw: &RawColumns) -> Self {
+        let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+        let bodies = (0..rows).into_par_iter().map(|row| body(raw, row));
+        let columns: Vec<&Vec<f32>> = raw.sh_constant.iter().chain(&raw.sh_rest).collect();
+        let values = (0..raw.rows()).flat_map(|row| columns.iter().map(move |c| c[row]));
+        Self {
+            bodies: bodies.collect(),
+            per_row: columns.len(),
+            coefficients: values.collect(),
+        }
+    }
+
+    /// Up to `most` pairs that share no splat, cheapest first.
+    fn cheapest(&self, most: usize) -> Vec<Pair> {
+        let columns = [0, 1, 2].map(|axis| {
+            let coordinate = |body: &Body| narrow(body.mean[axis]);
+            self.bodies.iter().map(coordinate).collect()
+        });
+        let cheapest = |row: u32, nearest: &[Neighbour]| {
+            let own = &self.bodies[row as usize];
+            let pair = |other: &Neighbour| Pair {
+                cost: cost(own, &self.bodies[other.row as usize]),
+                rows: [row.min(other.row), row.max(other.row)],
+            };
+            nearest.iter().map(pair).min_by(in_order)
+        };
+        let found = Neighbours::new(&columns).of_all(NEIGHBOURS, cheapest);
+        let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
+        pairs.par_sort_unstable_by(in_order);
+        let mut taken = vec![false; self.bodies.len()];
+        let is_free = |pair: &Pair| {
+            let [a, b] = pair.rows.map(|row| row as usize);
+            let is_free = !taken[a] && !taken[b];
+            if is_free {
+                (taken[a], taken[b]) = (true, true);
+            }
+            is_free
+        };
+        pairs.into_iter().filter(is_free).take(most).collect()
+    }
+
+    /// Merges pairs that share no splat: the first one of each becomes both, the second one vanishes.
+    fn merge(&mut self, pairs: &[Pair]) {
+        let mut gone = vec![false; self.bodies.len()];
+        for pair in pairs {
+            let [a, b] = pair.rows.map(|row| row as usize);
+            let [first, second] = [&self.bodies[a], &self.bodies[b]];
+            let share = share(first, second);
+            let colour = first.colour.lerp(&second.colour, share);
+            let (mean, covariance) = mixture(first, second);
+            let merged = Body {
+                mean,
+                covariance,
+                mass: first.mass + second.mass,
+                colour,
+                origin: if share > 0.5 {
+                    second.origin
+                } else {
+                    first.origin
+                },
+                is_merged: true,
+            };
+            self.bodies[a] = merged;
+            for k in 0..self.per_row {
+                let [from, to] = [b, a].map(|row| row * self.per_row + k);
+                let [own, other] = [to, from].map(|at| f64::from(self.coefficients[at]));
+                self.coefficients[to] = narrow(own + (other - own) * share);
+            }
+            gone[b] = true;
+        }
+        let mut row = 0;
+        let per_row = self.per_row;
+        for from in (0..gone.len()).filter(|row| !gone[*row]) {
+            self.bodies.swap(row, from);
+            let coefficients = from * per_row..(from + 1) * per_row;
+            self.coefficients.copy_within(coefficients, row * per_row);
+            row += 1;
+        }
+        self.bodies.truncate(row);
+        self.coefficients.truncate(row * per_row);
+    }
+
+    /// The columns of all splats; those that were not merged keep the values that `raw` has.
+    fn columns(&self, raw: &RawColumns) -> RawColumns {
+        let mut columns = RawColumns::zeroed(self.bodies.len(), raw.sh_degree());
+        for (row, body) in self.bodies.iter().enumerate() {
+            let from = body.origin as usize;
+            let (mut mean, mut scale) = ([0.0; 3], [0.0; 3]);
+            let mut rotation = raw.rotation.each_ref().map(|column| column[from]);
+            let mut opacity = raw.opacity[from];
+            for axis in 0..3 {
+                mean[axis] = raw.mean[axis][from];
+                scale[axis] = raw.scale[axis][from];
+            }
+            if body.is_merged {
+                let (deviations, turn) = principal_axes(&body.covariance);
+                mean = body.mean.map(narrow).into();
+                scale = deviations.map(|v| log_scale(narrow(v)));
+                rotation = turn.map(narrow);
+                opacity = logit((body.mass / area(deviations)).min(MAX_OPACITY));
+            }
+            for axis in 0..3 {
+                columns.mean[axis][row] = mean[axis];
+                columns.scale[axis][row] = scale[axis];
+            }
+            for (column, value) in columns.rotation.iter_mut().zip(rotation) {
+                column[row] = value;
+            }
+            columns.opacity[row] = opacity;
+            let values = &self.coefficients[row * self.per_row..(row + 1) * self.per_row];
+            let to = columns.sh_constant.iter_mut().chain(&mut columns.sh_rest);
+            for (column, value) in to.zip(values) {
+                column[row] = *value;
+            }
+        }
+        columns
+    }
+}
+
+fn in_order(a: &Pair, b: &Pair) -> std::cmp::Ordering {
+    a.cost.total_cmp(&b.cost).then(a.rows.cmp(&b.rows))
+}
+
+fn body(raw: &RawColumns, row: u32) -> Body {
+    let at = row as usize;
+    let deviations = [0, 1, 2].map(|axis| f64::from(raw.scale[axis][at]).exp());
+    let [w, x, y, z] = raw.unit_rotation(at);
+    let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)).to_rotation_matrix();
+    let variances = Vector3::from(deviations.map(|v| v * v));
+    let turn = turn.matrix();
+    Body {
+        mean: Vector3::from([0, 1, 2].map(|axis| f64::from(raw.mean[axis][at]))),
+        covariance: turn * Matrix3::from_diagonal(&variances) * turn.transpose(),
+        mass: sigmoid(f64::from(raw.opacity[at])) * area(deviations),
+        colour: Vector3::from([0, 1, 2].map(|c| f64::from(raw.sh_constant[c][at]) * SH_C0)),
+        origin: row,
+        is_merged: false,
+    }
+}
+
+/// Surface area of an ellipsoid with these half axes, divided by that of the unit sphere; never 0.
+fn area([a, b, c]: [f64; 3]) -> f64 {
+    let power = |x: f64, y: f64| (x * y).powf(AREA_EXPONENT);
+    let mean = (power(a, b) + power(a, c) + power(b, c)) / 3.0;
+    mean.powf(1.0 / AREA_EXPONENT).max(f64::MIN_POSITIVE)
+}
+
+/// The part of the mass of two splats that the second one has.
+fn share(first: &Body, second: &Body) -> f64 {
+    let total = first.mass + second.mass;
+    if total > 0.0 {
+        second.mass / total
+    } else {
+        0.5
+    }
+}
+
+/// Mean and covariance of the mixture of two splats.
+fn mixture(first: &Body, second: &Body) -> (Vector3<f64>, Matrix3<f64>) {
+    let share = share(first, second);
+    let apart = second.mean - first.mean;
+    let between = apart * apart.transpose() * (share * (1.0 - share));
+    let within = first.covariance * (1.0 - share) + second.covariance * share;
+    (first.mean + apart * share, within + between)
+}
+
+/// Upper bound of the divergence that merging two splats adds, times their mass.
+fn cost(first: &Body, second: &Body) -> f64 {
+    let (_, merged) = mixture(first, second);
+    let floor = Matrix3::identity() * (FLOOR * merged.trace() / 3.0);
+    let log_volume = |covariance: &Matrix3<f64>| {
+        let determinant = (covariance + floor).determinant();
+        determinant.max(f64::MIN_POSITIVE).ln() / 2.0
+    };
+    let share = share(first, second);
+    let before =
+        log_volume(&first.covariance) * (1.0 - share) + log_volume(&second.covariance) * share;
+    let apart = (second.colour - first.colour).norm() / COLOUR_DEVIATION;
+    let colours = (1.0 + share * (1.0 - share) * apart * apart).ln() / 2.0;
+    (first.mass + second.mass) * (log_volume(&merged) - before + colours)
+}
+
+/// The standard deviations along the principal axes of a covariance, and the rotation, w, x, y, z, that
+/// turns the coordinate axes to them.
+fn principal_axes(covariance: &Matrix3<f64>) -> ([f64; 3], [f64; 4]) {
+    let eigen = SymmetricEigen::new(*covariance);
+    let deviations = [0, 1, 2].map(|axis| eigen.eigenvalues[axis].max(0.0).sqrt());
+    let mut axes = eigen.eigenvectors;
+    if axes.determinant() < 0.0 {
+        axes.column_mut(2).neg_mut();
+    }
+    let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes));
+    (deviations, [turn.w, turn.i, turn.j, turn.k])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Round splats of a given deviation and opacity in a line, `gap` apart.
+    fn line(rows: u16, deviation: f32, gap: f32, opacity: f64) -> RawColumns {
+        let mut raw = RawColumns::zeroed(usize::from(rows), 1);
+        for row in 0..rows {
+            let at = usize::from(row);
+            raw.mean[0][at] = f32::from(row) * gap;
+            raw.rotation[0][at] = 1.0;
+            raw.opacity[at] = logit(opacity);
+            raw.sh_rest[4][at] = f32::from(row);
+            for axis in &mut raw.scale {
+                axis[at] = deviation.ln();
+            }
+        }
+        raw
+    }
+
+    fn merged(raw: &RawColumns, target: usize) -> RawColumns {
+        let mut merging = Merging::of(raw);
+        let pairs = merging.cheapest(raw.rows() - target);
+        merging.merge(&pairs);
+        merging.columns(raw)
+    }
+
+    #[test]
+    fn a_merged_splat_has_the_moments_and_the_mass_of_both() {
+        let raw = line(2, 0.5, 2.0, 0.3);
+        let one = merged(&raw, 1);
+        assert_eq!(one.rows(), 1);
+        assert_eq!([0, 1, 2].map(|axis| one.mean[axis][0]), [1.0, 0.0, 0.0]);
+        let mut deviations = [0, 1, 2].map(|axis| one.scale[axis][0].exp());
+        deviations.sort_by(f32::total_cmp);
+        // Variance 0.25 within and 1 between the two.
+        let expected = [0.5, 0.5, 1.25_f32.sqrt()];
+        for (found, expected) in deviations.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-5, "{deviations:?}");
+        }
+        let mass = |raw: &RawColumns, row: usize| {
+            let deviations = [0, 1, 2].map(|axis| f64::from(raw.scale[axis][row]).exp());
+            sigmoid(f64::from(raw.opacity[row])) * area(deviations)
+        };
+        assert!((mass(&one, 0) - 2.0 * mass(&raw, 0)).abs() < 1e-5);
+        assert_eq!(one.sh_rest[4][0], 0.5);
+        // The longest axis is that between the two.
+        let [w, x, y, z] = one.unit_rotation(0);
+        let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+        let longest = (0..3).max_by(|a, b| one.scale[*a][0].total_cmp(&one.scale[*b][0]));
+        let mut axis = Vector3::zeros();
+        axis[longest.unwrap()] = 1.0;
+        assert!((turn * axis).x.abs() > 0.9999);
+    }
+
+    #[test]
+    fn equal_splats_merge_before_others() {
+        let mut raw = line(6, 0.5, 2.0, 0.5);
+        raw.mean[0][3] = raw.mean[0][2];
+        let left = merged(&raw, 5);
+        assert_eq!(left.rows(), 5);
+        assert_eq!(left.mean[0], [0.0, 2.0, 4.0, 8.0, 10.0]);
+        // Rows that were not merged are as they were.
+        assert_eq!(left.opacity[0].to_bits(), raw.opacity[0].to_bits());
+        // Unless their colours differ.
+        raw.sh_constant[1][3] = 9.0;
+        assert!(merged(&raw, 5).mean[0] != [0.0, 2.0, 4.0, 8.0, 10.0]);
+    }
+
+    #[test]
+    fn areas_are_those_of_spheres_and_discs() {
+        assert!((area([2.0; 3]) - 4.0).abs() < 1e-9);
+        // A disc has two sides: half of the sphere's area.
+        assert!((area([1.0, 1.0, 0.0]) - 0.5).abs() < 0.01);
+        assert!(area([0.0; 3]) > 0.0);
+    }
+}

@@ -1,0 +1,130 @@
+//! The largest weight of each splat in any view, and the removal of splats without one.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use crate::preprocess::{LOG2_ALPHA_CUT, PixelBounds, Preprocessed, ProjectedSplat};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::shading::{
+    Accumulated, Blended, Profile, cap_rounded_down, falloff_alpha, falloff_exponent,
+};
+use quadrille_scene::{Camera, SplatTable, Splats};
+
+/// Rows of pixels that a thread blends at a time.
+const BAND_ROWS: usize = 16;
+
+/// Drops the splats whose weight stays below `threshold` in every pixel of every view; `path` names the
+/// input in errors.
+///
+/// # Errors
+/// [`Error::Malformed`] for rows without a valid splat, and [`Error::Argument`] without cameras.
+pub fn prune(
+    table: &mut SplatTable,
+    threshold: f32,
+    cameras: &[Camera],
+    profile: &Profile,
+    path: &Path,
+) -> Result<()> {
+    if cameras.is_empty() {
+        return Err(Error::argument("cameras", "at least one", "none"));
+    }
+    let (splats, dropped) = table.splats()?;
+    if dropped.total() > 0 {
+        let expected = "valid splats (drop other rows with --drop-nan)";
+        return Err(Error::malformed(
+            path,
+            "rows",
+            expected,
+            dropped.to_string(),
+        ));
+    }
+    let weights = largest_weights(&splats, cameras, profile);
+    let rows = (0u32..).zip(&weights);
+    let kept: Vec<u32> = rows
+        .filter(|(_, weight)| **weight >= threshold)
+        .map(|(row, _)| row)
+        .collect();
+    table.select(&kept);
+    Ok(())
+}
+
+/// The largest weight, transmittance times alpha, of each splat in any pixel of the views: 0 for a splat
+/// that no view shows. The views are blended by the rules of `profile`.
+pub fn largest_weights(splats: &Splats, cameras: &[Camera], profile: &Profile) -> Vec<f32> {
+    let largest: Vec<AtomicU32> = (0..splats.len()).map(|_| AtomicU32::new(0)).collect();
+    let mut preprocessed = Preprocessed::default();
+    for camera in cameras {
+        preprocessed.run(splats, camera, profile);
+        let drawn: Vec<_> = preprocessed.in_order().collect();
+        let bands = (0..camera.height as usize)
+            .into_par_iter()
+            .step_by(BAND_ROWS);
+        bands.for_each(|first| {
+            let band = Band::new(camera, first, profile);
+            band.blend(&drawn, |index, weight| {
+                // Weights are not negative, so that their bits order as they do. A maximum does not
+                // depend on the order of the threads.
+                largest[index as usize].fetch_max(weight.to_bits(), Ordering::Relaxed);
+            });
+        });
+    }
+    let weight = |bits: AtomicU32| f32::from_bits(bits.into_inner());
+    largest.into_iter().map(weight).collect()
+}
+
+/// Rows of pixels of a view.
+struct Band<'a> {
+    camera: &'a Camera,
+    profile: &'a Profile,
+    rows: std::ops::Range<usize>,
+    pixels: Vec<Accumulated>,
+}
+
+impl<'a> Band<'a> {
+    fn new(camera: &'a Camera, first: usize, profile: &'a Profile) -> Self {
+        let rows = first..(first + BAND_ROWS).min(camera.height as usize);
+        Self {
+            camera,
+            profile,
+            pixels: vec![Accumulated::default(); rows.len() * camera.width as usize],
+            rows,
+        }
+    }
+
+    /// Blends all splats in order, and hands on the index of each with its largest weight.
+    fn blend(mut self, drawn: &[(&ProjectedSplat, PixelBounds)], mut found: impl FnMut(u32, f32)) {
+        let cap = cap_rounded_down(self.profile.alpha_cap);
+        let width = self.camera.width as usize;
+        let half = [self.camera.width, self.camera.height].map(|side| side as f32 / 2.0);
+        for (splat, bounds) in drawn {
+            let first = self.rows.start.max(bounds.y0.into());
+            let end = self.rows.end.min(usize::from(bounds.y1) + 1);
+            let mut largest = 0.0_f64;
+            for y in first..end {
+                let line = (y - self.rows.start) * width;
+                let from_centre_y = y as f32 + 0.5 - half[1];
+                for x in usize::from(bounds.x0)..=usize::from(bounds.x1) {
+                    let from_centre_x = x as f32 + 0.5 - half[0];
+                    let u = splat.u_at_centre - splat.u_per_y * from_centre_y
+                        + splat.u_per_x * from_centre_x;
+                    let v = splat.v_at_centre + splat.v_per_y * from_centre_y;
+                    let exponent = falloff_exponent(u, v, splat.log2_opacity);
+                    if exponent < LOG2_ALPHA_CUT {
+                        continue;
+                    }
+                    let alpha = f64::from(falloff_alpha(exponent, cap));
+                    let pixel = &mut self.pixels[line + x];
+                    let before = pixel.transmittance;
+                    if pixel.offer(alpha, [0.0; 3], self.profile.stop) == Blended::Yes {
+                        largest = largest.max(before * alpha);
+                    }
+                }
+            }
+            if largest > 0.0 {
+                found(splat.index, quadrille_base::math::narrow(largest));
+            }
+        }
+    }
+}

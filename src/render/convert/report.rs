@@ -1,0 +1,156 @@
+//! What a conversion loses: differences of pictures and of attributes.
+
+use std::path::Path;
+
+use nalgebra::{Quaternion, UnitQuaternion};
+use serde::Serialize;
+
+use crate::cpu::{RenderSettings, Renderer};
+use quadrille_base::error::Result;
+use quadrille_base::image::metrics::{Comparison, Protocol, compare};
+use quadrille_base::math::SH_C0;
+use quadrille_scene::table::{RawColumns, sigmoid};
+use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats};
+
+/// The difference of a view before and after a conversion.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ViewDifference {
+    /// Name of the view.
+    pub name: String,
+    /// Metrics of the two pictures, over black and rounded to 8 bits.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+}
+
+/// Largest and root mean square error of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct AttributeError {
+    /// Largest absolute error of a number.
+    pub max: f64,
+    /// Root of the mean squared error over all numbers.
+    pub rms: f64,
+}
+
+/// Errors of the attributes of splats.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct AttributeErrors {
+    /// Coordinates of the centre, in world units.
+    pub position: AttributeError,
+    /// Natural logarithms of the standard deviations: relative errors, if small.
+    pub log_scale: AttributeError,
+    /// Angles between the orientations, in degrees.
+    pub rotation_degrees: AttributeError,
+    /// Opacities, 0 to 1.
+    pub opacity: AttributeError,
+    /// Colours without the higher coefficients, where 0 to 1 is the range of a display.
+    pub colour: AttributeError,
+    /// Higher coefficients of the spherical harmonics.
+    pub sh_rest: AttributeError,
+}
+
+/// Renders every view of two scenes and compares the pictures.
+///
+/// # Errors
+/// Errors of the metrics, which cameras of valid size do not cause.
+pub fn compare_views(
+    before: &Splats,
+    after: &Splats,
+    cameras: &[Camera],
+    settings: &RenderSettings,
+) -> Result<Vec<ViewDifference>> {
+    let (mut first, mut second) = (Renderer::default(), Renderer::default());
+    let view = |camera: &Camera| {
+        let (before, _) = first.render(before, camera, settings);
+        let (after, _) = second.render(after, camera, settings);
+        Ok(ViewDifference {
+            name: camera.name.clone(),
+            comparison: compare(&before, &after, Protocol::Inria)?,
+        })
+    };
+    cameras.iter().map(view).collect()
+}
+
+/// The view with the lowest PSNR; `None` if all pictures are identical.
+pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
+    let psnr = |view: &&ViewDifference| view.comparison.psnr_db;
+    let differing = views.iter().filter(|view| psnr(view).is_some());
+    differing.min_by(|a, b| {
+        let [a, b] = [a, b].map(|view| psnr(view).unwrap_or(f64::INFINITY));
+        a.total_cmp(&b)
+    })
+}
+
+/// Compares the splats of `table` with those of the file that was written from it in `format`; `None`
+/// if their number or degree differs. `path` is for errors.
+///
+/// # Errors
+/// Errors of rows that are not finite.
+pub fn attribute_errors(
+    table: &SplatTable,
+    written: &SplatTable,
+    format: OutputFormat,
+    path: &Path,
+) -> Result<Option<AttributeErrors>> {
+    let mut before = table.raw(path)?;
+    if let Some(order) = format.order(&before) {
+        before.select(&order);
+    }
+    let after = written.raw(path)?;
+    let shape = |raw: &RawColumns| (raw.rows(), raw.sh_degree());
+    if shape(&before) != shape(&after) {
+        return Ok(None);
+    }
+    Ok(Some(errors(&before, &after)))
+}
+
+/// A sum of squared errors, and the largest one.
+#[derive(Default)]
+struct ErrorSum {
+    squares: f64,
+    count: f64,
+    max: f64,
+}
+
+impl ErrorSum {
+    fn add(&mut self, error: f64) {
+        self.squares += error * error;
+        self.count += 1.0;
+        self.max = self.max.max(error.abs());
+    }
+
+    fn finish(&self) -> AttributeError {
+        AttributeError {
+            max: self.max,
+            rms: (self.squares / self.count.max(1.0)).sqrt(),
+        }
+    }
+}
+
+fn errors(before: &RawColumns, after: &RawColumns) -> AttributeErrors {
+    let of = |a: &[Vec<f32>], b: &[Vec<f32>], scale: f64| {
+        let mut sum = ErrorSum::default();
+        for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
+            sum.add((f64::from(*a) - f64::from(*b)) * scale);
+        }
+        sum.finish()
+    };
+    let (mut opacity, mut rotation) = (ErrorSum::default(), ErrorSum::default());
+    for (a, b) in before.opacity.iter().zip(&after.opacity) {
+        opacity.add(sigmoid(f64::from(*a)) - sigmoid(f64::from(*b)));
+    }
+    for row in 0..before.rows() {
+        let [a, b] = [before, after].map(|raw| {
+            let [w, x, y, z] = raw.unit_rotation(row);
+            UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z))
+        });
+        rotation.add(a.angle_to(&b).to_degrees());
+    }
+    AttributeErrors {
+        position: of(&before.mean, &after.mean, 1.0),
+        log_scale: of(&before.scale, &after.scale, 1.0),
+        rotation_degrees: rotation.finish(),
+        opacity: opacity.finish(),
+        colour: of(&before.sh_constant, &after.sh_constant, SH_C0),
+        sh_rest: of(&before.sh_rest, &after.sh_rest, 1.0),
+    }
+}

@@ -1,0 +1,206 @@
+//! Binning: for every tile, the splats whose pixel bounds touch it, in drawing order.
+//!
+//! The splats in view are divided into shares. Each share counts its entries per tile, prefix sums
+//! turn the counts into positions, and each share writes to its own positions, so the lists do not
+//! depend on the number of threads. Then every tile's list is sorted by itself, in the caches of one
+//! core: most splats are in one or two lists, and a list is far shorter than the frame's.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::order::Sorter;
+use super::tile::TILE_PX;
+use crate::preprocess::{PixelBounds, Projected};
+use quadrille_base::math::buffer::{Buffer, as_atomic_u64};
+use quadrille_base::math::{SimdLevel, prefetch};
+
+/// Shares per thread: more shares balance better, but each needs a counter per tile.
+const SHARES_PER_THREAD: usize = 2;
+/// Distance in entries at which the cache line beyond a list's end is prefetched: all lists are
+/// filled at once, and a store waits for its line.
+const PREFETCH_ENTRIES: usize = 12;
+/// Tile numbers beyond the last tile that [`Span::for_each`] uses for padding.
+const NO_TILES: usize = 3;
+/// Words between the discard areas of two shares: two cache lines, so that threads do not contend.
+const DISCARD_WORDS: usize = 16;
+
+/// The lists of all tiles, in one array; kept between frames.
+#[derive(Debug, Default)]
+pub(super) struct TileLists {
+    /// Entries, tile after tile, followed by each share's discard area (see [`ChunkShare::fill`]).
+    entries: Buffer<u64>,
+    /// End of each tile's list.
+    ends: Vec<usize>,
+    shares: Vec<ChunkShare>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TileGrid {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+/// The tiles that a splat's bounds touch: the first tile, and the number of further columns and rows.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    first: u32,
+    more_columns: u16,
+    more_rows: u16,
+}
+
+/// A contiguous part of the chunks of splats.
+#[derive(Debug, Default)]
+struct ChunkShare {
+    chunks: std::ops::Range<usize>,
+    /// Entries per tile, then the position of each tile's next entry.
+    positions: Vec<usize>,
+}
+
+impl TileGrid {
+    pub(super) fn new(width: u32, height: u32) -> Self {
+        Self {
+            columns: (width as usize).div_ceil(TILE_PX),
+            rows: (height as usize).div_ceil(TILE_PX),
+        }
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.columns * self.rows
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "fewer than 2^20 tiles")]
+    fn span(self, bounds: PixelBounds) -> Span {
+        let tile = |px: u16| usize::from(px) / TILE_PX;
+        let (column, row) = (tile(bounds.x0), tile(bounds.y0));
+        Span {
+            first: (row * self.columns + column) as u32,
+            more_columns: (tile(bounds.x1) - column) as u16,
+            more_rows: (tile(bounds.y1) - row) as u16,
+        }
+    }
+}
+
+impl Span {
+    /// Calls `visit` for each tile, row by row.
+    ///
+    /// Most spans are one to four tiles. They all take the same four calls; calls beyond the span pass
+    /// `false` and a number beyond the last tile, since a branch on the span's shape would be
+    /// mispredicted more often than not. The numbers differ, so that no counter is updated twice in
+    /// a row.
+    #[inline(always)]
+    fn for_each(self, grid: TileGrid, mut visit: impl FnMut(usize, bool)) {
+        let first = self.first as usize;
+        let (columns, rows) = (usize::from(self.more_columns), usize::from(self.more_rows));
+        if columns <= 1 && rows <= 1 {
+            let (right, below) = (columns == 1, rows == 1);
+            let mut visit_if = |inside, tile, i| {
+                visit(if inside { tile } else { grid.len() + i }, inside);
+            };
+            visit_if(true, first, 0);
+            visit_if(right, first + 1, 0);
+            visit_if(below, first + grid.columns, 1);
+            visit_if(right & below, first + 1 + grid.columns, 2);
+        } else {
+            for row in 0..=rows {
+                for column in 0..=columns {
+                    visit(first + row * grid.columns + column, true);
+                }
+            }
+        }
+    }
+}
+
+impl ChunkShare {
+    fn count(&mut self, grid: TileGrid, frame: &Projected) {
+        self.positions.clear();
+        self.positions.resize(grid.len() + NO_TILES, 0);
+        let positions = &mut self.positions[..];
+        for chunk in self.chunks.clone() {
+            for &bounds in frame.chunk(chunk).bounds {
+                grid.span(bounds)
+                    .for_each(grid, |tile, inside| positions[tile] += usize::from(inside));
+            }
+        }
+    }
+
+    /// Writes entries to their positions; entries outside a span go to the words from `discard` on.
+    fn fill(&mut self, grid: TileGrid, frame: &Projected, entries: &[AtomicU64], discard: usize) {
+        let positions = &mut self.positions[..];
+        for (position, word) in positions[grid.len()..].iter_mut().zip(discard..) {
+            *position = word;
+        }
+        for chunk in self.chunks.clone() {
+            let chunk = frame.chunk(chunk);
+            let keys = chunk.keys.iter().zip(chunk.first_slot..);
+            for (&bounds, (&key, slot)) in chunk.bounds.iter().zip(keys) {
+                let entry = u64::from(key) << 32 | u64::from(slot);
+                grid.span(bounds).for_each(grid, |tile, inside| {
+                    let position = positions[tile];
+                    prefetch(entries, position + PREFETCH_ENTRIES);
+                    entries[position].store(entry, Relaxed);
+                    positions[tile] += usize::from(inside);
+                });
+            }
+        }
+    }
+}
+
+impl TileLists {
+    /// Fills the lists, each in the order of the slots.
+    pub(super) fn fill(&mut self, grid: TileGrid, frame: &Projected) {
+        let count = rayon::current_num_threads() * SHARES_PER_THREAD;
+        self.shares.resize_with(count, ChunkShare::default);
+        for (i, share) in self.shares.iter_mut().enumerate() {
+            share.chunks = frame.chunks() * i / count..frame.chunks() * (i + 1) / count;
+        }
+        self.shares
+            .par_iter_mut()
+            .for_each(|share| share.count(grid, frame));
+        self.ends.clear();
+        let mut position = 0;
+        for tile in 0..grid.len() {
+            for share in &mut self.shares {
+                position += std::mem::replace(&mut share.positions[tile], position);
+            }
+            self.ends.push(position);
+        }
+        let len = position;
+        self.entries.reserve_zeroed(len + count * DISCARD_WORDS);
+        let entries = as_atomic_u64(&mut self.entries);
+        self.shares
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(i, share)| {
+                share.fill(grid, frame, entries, len + i * DISCARD_WORDS);
+            });
+    }
+
+    /// Sorts every list: nearest first, ties by slot.
+    pub(super) fn sort(&mut self, level: SimdLevel) {
+        let mut lists = Vec::with_capacity(self.ends.len());
+        let mut rest = &mut self.entries[..];
+        let mut start = 0;
+        for &end in &self.ends {
+            let (list, tail) = rest.split_at_mut(end - start);
+            lists.push(list);
+            (rest, start) = (tail, end);
+        }
+        lists
+            .into_par_iter()
+            .for_each_init(Sorter::default, |sorter, list| sorter.sort(level, list));
+    }
+
+    /// The list of tile `tile`: slots in the low halves, depth keys in the high ones.
+    pub(super) fn tile(&self, tile: usize) -> &[u64] {
+        let start = tile.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[start..self.ends[tile]]
+    }
+
+    pub(super) fn used_bytes(&self) -> usize {
+        self.ends
+            .last()
+            .map_or(0, |&entries| entries * size_of::<u64>())
+    }
+}

@@ -1,0 +1,108 @@
+//! The blocks of a tile that a splat's footprint touches.
+
+use fearless_simd::{f32x16, mask32x16, prelude::*, u32x8, u32x16};
+
+use super::tile::{BLOCK_PX, TILE_BLOCKS};
+use crate::preprocess::ProjectedSplat;
+use quadrille_base::math::lanes::{mask_bits, sqrt_above};
+
+/// Slack in pixels and in squared radius (log2 units), so that rounding never loses a block.
+const SLACK_PX: f32 = 0.01;
+const SLACK_RADIUS_SQUARED: f32 = 1e-3;
+
+/// Blocks per pixel, along one axis.
+const BLOCKS_PER_PX: f32 = 1.0 / BLOCK_PX as f32;
+
+/// The rows of blocks of a tile, called strips: the low eight lanes are for the left ends of an ellipse
+/// in each strip, the high eight for the right ends.
+#[derive(Clone, Copy)]
+pub(super) struct Strips<S: Simd> {
+    top: f32x16<S>,
+    bottom: f32x16<S>,
+    /// -1 for left, 1 for right.
+    side: f32x16<S>,
+    /// Turns a distance from the picture's centre, in blocks, into one from the tile's first pixel.
+    /// The two sides differ: a left end touches a block up to its last pixel, a right end from its
+    /// first one on.
+    offset: f32x16<S>,
+}
+
+impl<S: Simd> Strips<S> {
+    /// The strips of the tile whose first pixel's centre lies at `origin` from the picture's centre.
+    #[inline(always)]
+    pub(super) fn new(simd: S, origin: [f32; 2]) -> Self {
+        let top = f32x16::from_fn(simd, |i| (i % TILE_BLOCKS * BLOCK_PX) as f32) + origin[1];
+        let slack = f32x16::from_fn(simd, |i| {
+            if i < TILE_BLOCKS {
+                -((BLOCK_PX - 1) as f32 + SLACK_PX)
+            } else {
+                SLACK_PX
+            }
+        });
+        Self {
+            top,
+            bottom: top + (BLOCK_PX - 1) as f32,
+            side: f32x16::from_fn(simd, |i| if i < TILE_BLOCKS { -1.0 } else { 1.0 }),
+            offset: (slack - origin[0]) * BLOCKS_PER_PX,
+        }
+    }
+
+    /// Bit `8 * row + column` for each 4x4 block of the tile that may hold a pixel above the alpha
+    /// cut; conservative, so it never misses one.
+    ///
+    /// Within a strip the ellipse reaches furthest right at the height of its rightmost point,
+    /// clamped to the strip, and likewise left.
+    #[inline(always)]
+    pub(super) fn block_mask(&self, simd: S, splat: &ProjectedSplat) -> u64 {
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let is_left = self.side.simd_lt(lane(0.0));
+        let tip = is_left.select(lane(splat.leftmost_y), lane(splat.rightmost_y));
+        let y = tip.max(self.top).min(self.bottom);
+        let v = y.mul_add(lane(splat.v_per_y), lane(splat.v_at_centre));
+        let rest = (-v).mul_add(v, lane(splat.radius_squared() + SLACK_RADIUS_SQUARED));
+        let inside = rest.simd_gt(lane(0.0));
+        let reach = sqrt_above(simd, rest);
+        // u = u_at_centre + u_per_x x - u_per_y y = +-reach, solved for x.
+        let u_at_y = y.mul_add(lane(-splat.u_per_y), lane(splat.u_at_centre));
+        let blocks_per_u = lane(splat.x_per_u * BLOCKS_PER_PX);
+        // The first block touched, or the one after the last: rounded up below.
+        let end = reach
+            .mul_add(self.side, -u_at_y)
+            .mul_add(blocks_per_u, self.offset);
+        let end = end.max(lane(0.0)).min(lane(TILE_BLOCKS as f32));
+        columns_to_mask(simd, inside, end)
+    }
+}
+
+/// The blocks from the ceiling of each left end (inclusive) to the ceiling of each right end
+/// (exclusive); none in strips whose lanes are not `inside`.
+#[inline(always)]
+fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let fearless_simd::Level::Avx512(avx512) = simd.level() {
+        return columns_to_mask_avx512(avx512, mask_bits(inside), end.into());
+    }
+    let end = inside
+        .select(end.ceil(), f32x16::splat(simd, 0.0))
+        .to_int::<u32x16<S>>();
+    // 2^last - 2^first has the bits first..last.
+    let (first, last) = (u32x16::splat(simd, 1) << end).split();
+    #[allow(clippy::cast_possible_truncation, reason = "small integers")]
+    let row_shift = u32x8::from_fn(simd, |row| (row % 4 * TILE_BLOCKS) as u32);
+    let (upper, lower) = ((last - first) << row_shift).split();
+    u64::from(upper.reduce_sum()) | u64::from(lower.reduce_sum()) << 32
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline(always)]
+    fn columns_to_mask_avx512(_token: Avx512, inside: u16, end: std::arch::x86_64::__m512) -> u64 {
+        use std::arch::x86_64::*;
+        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+        let end = _mm512_maskz_cvt_roundps_epu32::<UP>(inside, end);
+        // The bits below the end, one byte per lane.
+        let below = _mm512_sllv_epi32(_mm512_set1_epi32(1), end);
+        let below = _mm512_cvtepi32_epi8(_mm512_add_epi32(below, _mm512_set1_epi32(-1)));
+        (_mm_extract_epi64::<1>(below) & !_mm_cvtsi128_si64(below)).cast_unsigned()
+    }
+);

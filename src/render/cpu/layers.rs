@@ -1,0 +1,99 @@
+//! Layers of a frame: the geometry of splats that they need, and the memory of their planes.
+
+use rayon::prelude::*;
+
+use super::LayerSettings;
+use crate::preprocess::exact::{distance, facing_normal};
+use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
+use quadrille_base::image::{Layer, LayerPicture};
+use quadrille_base::math::narrow;
+use quadrille_scene::Splats;
+
+/// Smallest alpha that the mean depth is divided by.
+pub(super) const LEAST_ALPHA: f32 = 1e-10;
+/// Transmittance in front of the fragment that gives the median depth.
+pub(super) const MEDIAN_TRANSMITTANCE: f64 = 0.5;
+/// Identifier of a pixel without fragments.
+pub(super) const NO_ID: u32 = u32::MAX;
+
+/// Depth and normal of a splat in view, where the projected splat does not hold them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct SplatGeometry {
+    pub(super) depth: f32,
+    pub(super) normal: [f32; 3],
+}
+
+/// Computes the geometry of all splats in view, by slot; nothing if the projected splats suffice.
+pub(super) fn geometry(
+    splats: &Splats,
+    view: &ViewTransform,
+    projected: &Projected,
+    settings: &LayerSettings,
+) -> Vec<SplatGeometry> {
+    if !settings.needs_geometry() {
+        return Vec::new();
+    }
+    let has_normal = settings.layers.contains(&Layer::Normal);
+    let of_splat = |projected: &ProjectedSplat| {
+        let splat = splats.geometry(projected.index as usize);
+        let depth = if settings.is_distance {
+            narrow(distance(view, splat.mean))
+        } else {
+            projected.depth
+        };
+        SplatGeometry {
+            depth,
+            normal: match has_normal {
+                true => facing_normal(view, &splat).map(narrow),
+                false => [0.0; 3],
+            },
+        }
+    };
+    let mut geometry = vec![SplatGeometry::default(); projected.slots().len()];
+    geometry
+        .par_chunks_mut(projected.chunk_slots())
+        .zip(projected.slots().par_chunks(projected.chunk_slots()))
+        .enumerate()
+        .for_each(|(chunk, (geometry, slots))| {
+            if chunk < projected.chunks() {
+                let len = projected.chunk(chunk).keys.len();
+                for (geometry, splat) in geometry.iter_mut().zip(&slots[..len]) {
+                    *geometry = of_splat(splat);
+                }
+            }
+        });
+    geometry
+}
+
+/// Memory of the planes of all layers, as bits.
+pub(super) struct Planes {
+    size: [u32; 2],
+    pictures: Vec<(Layer, Vec<u32>)>,
+}
+
+impl Planes {
+    pub(super) fn new(size: [u32; 2], layers: &[Layer]) -> Self {
+        let pixels = size[0] as usize * size[1] as usize;
+        let pictures = layers.iter();
+        let pictures = pictures.map(|layer| (*layer, vec![0; pixels * layer.planes()]));
+        Self {
+            size,
+            pictures: pictures.collect(),
+        }
+    }
+
+    /// The planes of all layers, in order.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut [u32]> {
+        let pixels = self.size[0] as usize * self.size[1] as usize;
+        let pictures = self.pictures.iter_mut();
+        pictures.flat_map(move |(_, bits)| bits.chunks_exact_mut(pixels.max(1)))
+    }
+
+    pub(super) fn into_pictures(self) -> Vec<LayerPicture> {
+        let size = self.size;
+        let pictures = self.pictures.into_iter();
+        pictures
+            .map(|(layer, bits)| LayerPicture::from_bits(layer, size, bits))
+            .collect()
+    }
+}

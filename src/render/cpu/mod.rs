@@ -1,0 +1,78 @@
+//! Rendering on the CPU: [`mod@reference`] defines a frame, [`Renderer`] computes the same one fast.
+//!
+//! ```text
+//! Projected (splats on the picture plane)
+//!   -> bin: for every tile of 32x32 pixels, the splats whose bounds touch it
+//!   -> sort: each tile's list by depth
+//!   -> raster, tile by tile: coverage (which 4x4 blocks) -> blend (16 pixels at once)
+//! ```
+
+mod bin;
+mod blend;
+mod coverage;
+mod items;
+mod layer_sink;
+mod layers;
+mod order;
+mod raster;
+pub mod reference;
+mod renderer;
+mod tile;
+mod tile_layers;
+
+pub use renderer::{RenderTimes, Renderer, render};
+
+use quadrille_base::image::Layer;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::Profile;
+
+/// Settings of a renderer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RenderSettings {
+    /// Constants of the renderer whose pictures to reproduce.
+    pub profile: Profile,
+    /// Vector instructions to use; the reference renderer ignores this.
+    pub level: SimdLevel,
+}
+
+/// Layers to render beside the colours of a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LayerSettings {
+    /// The layers, each once.
+    pub layers: Vec<Layer>,
+    /// Whether depth is the distance of a splat's centre from the camera instead of its coordinate along
+    /// the line of sight.
+    pub is_distance: bool,
+}
+
+impl LayerSettings {
+    /// Whether layers need more of a splat than its projection.
+    fn needs_geometry(&self) -> bool {
+        let depth = [
+            Layer::Depth,
+            Layer::DepthSum,
+            Layer::DepthInverse,
+            Layer::DepthMedian,
+        ];
+        let has_depth = self.layers.iter().any(|layer| depth.contains(layer));
+        self.layers.contains(&Layer::Normal) || (self.is_distance && has_depth)
+    }
+
+    /// Number of splats per pixel that the layers name by their weights.
+    fn top_count(&self) -> usize {
+        let counts = self.layers.iter().map(|layer| match layer {
+            Layer::TopId(_) | Layer::TopWeight(_) => layer.planes(),
+            _ => 0,
+        });
+        counts.max().unwrap_or(0)
+    }
+}
+
+/// Counters of a frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Splats whose footprint's bounding box touches the picture.
+    pub splats_in_frustum: u64,
+    /// Fragments blended into pixels: above the alpha cut, and not refused by the stop rule.
+    pub fragments_blended: u64,
+}

@@ -1,0 +1,322 @@
+//! The fast renderer: project, bin, sort, raster.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::bin::{TileGrid, TileLists};
+use super::layers::{self, Planes, SplatGeometry};
+use super::raster;
+use super::tile::{TILE_PX, TileArea};
+use super::tile_layers::{TileLayers, kept};
+use super::{Counts, LayerSettings, RenderSettings};
+use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
+use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_scene::{Camera, Splats};
+
+/// Renders one frame, transparent where nothing covers it; for many frames, keep a [`Renderer`].
+///
+/// ```
+/// use quadrille_base::shading::Profile;
+/// use quadrille_render::cpu::{RenderSettings, render};
+/// use quadrille_scene::synth::{Recipe, Synthetic};
+///
+/// // Or the `splats` of `quadrille_scene::load` and the `cameras` of a camera file.
+/// let scene = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+/// let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(64, 36)?);
+/// let settings = RenderSettings {
+///     profile: Profile::named("gsplat")?,
+///     ..RenderSettings::default()
+/// };
+/// let (frame, counts) = render(&splats, &camera, &settings);
+/// assert_eq!((frame.width(), frame.height()), (64, 36));
+/// assert!(counts.fragments_blended > 0);
+/// quadrille_base::image::files::write(std::env::temp_dir().join("vase.png"), &frame)?;
+/// # Ok::<(), quadrille_base::Error>(())
+/// ```
+pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
+    Renderer::default().render(splats, camera, settings)
+}
+
+/// Renders frames on rayon's current thread pool. It keeps its arrays, so frames after the first
+/// allocate next to nothing. The same input gives the same bytes on any number of threads.
+#[derive(Debug, Default)]
+pub struct Renderer {
+    projected: Projected,
+    bins: TileLists,
+}
+
+/// Wall-clock times of the stages of a frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RenderTimes {
+    /// Culling, projection, colours and bounding boxes.
+    pub preprocess: Duration,
+    /// Binning splats into tiles.
+    pub bin: Duration,
+    /// Sorting the tiles' lists by depth.
+    pub sort: Duration,
+    /// Coverage and blending.
+    pub raster: Duration,
+    /// The whole frame.
+    pub total: Duration,
+}
+
+impl Renderer {
+    /// Renders a frame, transparent where nothing covers it.
+    pub fn render(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+    ) -> (Frame, Counts) {
+        let mut frame = Frame::new(camera.width, camera.height);
+        let (counts, _) = self.render_into(&mut frame, splats, camera, settings);
+        (frame, counts)
+    }
+
+    /// Renders into a frame, which takes on the camera's size.
+    pub fn render_into(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+    ) -> (Counts, RenderTimes) {
+        let mut clock = Clock::start();
+        frame.resize(camera.width, camera.height);
+        self.projected
+            .run(splats, camera, &settings.profile, Some(settings.level));
+        let grid = self.list(frame, settings, &mut clock);
+        let fragments_blended = self.raster(frame, grid, settings);
+        (self.counts(fragments_blended), clock.stop())
+    }
+
+    /// Renders as [`Self::render_into`], with `layers` beside the colours, which are the same as without
+    /// them. Returns the pictures of the layers in order.
+    pub fn render_layers_into(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        layers: &LayerSettings,
+    ) -> (Vec<LayerPicture>, Counts, RenderTimes) {
+        let mut clock = Clock::start();
+        frame.resize(camera.width, camera.height);
+        self.projected
+            .run(splats, camera, &settings.profile, Some(settings.level));
+        let view = ViewTransform::new(camera, &settings.profile);
+        let geometry = layers::geometry(splats, &view, &self.projected, layers);
+        let grid = self.list(frame, settings, &mut clock);
+        let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
+        let of_frame = FrameLayers {
+            settings: layers,
+            geometry: &geometry,
+        };
+        let fragments_blended = self.raster_kept(frame, grid, settings, of_frame, &mut planes);
+        let counts = self.counts(fragments_blended);
+        (planes.into_pictures(), counts, clock.stop())
+    }
+
+    /// Renders as [`Self::render_into`], with another colour for every splat in view.
+    pub(crate) fn render_recoloured(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync,
+    ) {
+        frame.resize(camera.width, camera.height);
+        self.projected
+            .run(splats, camera, &settings.profile, Some(settings.level));
+        self.projected.recolour(colour);
+        let grid = self.list(frame, settings, &mut Clock::start());
+        self.raster(frame, grid, settings);
+    }
+
+    /// Lists the projected splats of each tile in drawing order.
+    fn list(&mut self, frame: &Frame, settings: &RenderSettings, clock: &mut Clock) -> TileGrid {
+        clock.times.preprocess = clock.lap();
+        let grid = TileGrid::new(frame.width(), frame.height());
+        self.bins.fill(grid, &self.projected);
+        clock.times.bin = clock.lap();
+        self.bins.sort(settings.level);
+        clock.times.sort = clock.lap();
+        grid
+    }
+
+    fn counts(&self, fragments_blended: u64) -> Counts {
+        Counts {
+            splats_in_frustum: self.projected.len() as u64,
+            fragments_blended,
+        }
+    }
+
+    /// Draws all tiles; returns the number of fragments blended.
+    fn raster(&self, frame: &mut Frame, grid: TileGrid, settings: &RenderSettings) -> u64 {
+        let picture = [frame.width(), frame.height()];
+        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
+        rows.par_chunks_mut(TILE_PX)
+            .with_max_len(1)
+            .enumerate()
+            .map(|(index, rows)| {
+                let area = area_of_tile(index, grid, picture);
+                let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+                let rows = &mut rows[..area.size_px[1]];
+                raster::draw(area, splats, list, settings, rows, &mut ()).fragments_blended
+            })
+            .sum()
+    }
+
+    /// Draws all tiles with layers, by the inner loop that keeps the fewest quantities of those that
+    /// suffice. There is no loop for each set: every one is compiled for all vector levels and stop rules.
+    fn raster_kept(
+        &self,
+        frame: &mut Frame,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        layers: FrameLayers<'_>,
+        planes: &mut Planes,
+    ) -> u64 {
+        const ALPHA: u8 = 0;
+        const GEOMETRY: u8 = kept::DEPTH | kept::NORMAL;
+        const ALL: u8 = kept::MOST | kept::TOP;
+        let needed = layers.settings.layers.iter();
+        match needed.fold(0, |kept, &layer| kept | kept::of(layer)) {
+            ALPHA => self.raster_layers::<ALPHA>(frame, grid, settings, layers, planes),
+            kept::DEPTH => {
+                self.raster_layers::<{ kept::DEPTH }>(frame, grid, settings, layers, planes)
+            }
+            GEOMETRY | kept::NORMAL => {
+                self.raster_layers::<GEOMETRY>(frame, grid, settings, layers, planes)
+            }
+            kept::ID => self.raster_layers::<{ kept::ID }>(frame, grid, settings, layers, planes),
+            kept if kept & kept::TOP == 0 => {
+                self.raster_layers::<{ kept::MOST }>(frame, grid, settings, layers, planes)
+            }
+            _ => self.raster_layers::<ALL>(frame, grid, settings, layers, planes),
+        }
+    }
+
+    /// Draws all tiles with layers that are made of the quantities `KEPT` and go to `planes`; returns the
+    /// number of fragments blended.
+    fn raster_layers<const KEPT: u8>(
+        &self,
+        frame: &mut Frame,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        layers: FrameLayers<'_>,
+        planes: &mut Planes,
+    ) -> u64 {
+        // At most one per thread: rayon would make one per tile, and their arrays are larger than a tile.
+        let idle: Mutex<Vec<Box<TileLayers<'_, KEPT>>>> = Mutex::default();
+        let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let picture = [frame.width(), frame.height()];
+        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
+        let mut tiles: Vec<TileRows<'_>> = rows
+            .chunks_mut(TILE_PX)
+            .map(|colours| (colours, Vec::new()))
+            .collect();
+        for plane in planes.all() {
+            let mut rows = rows_by_tile(plane, picture[0], grid).into_iter();
+            for (_, planes) in &mut tiles {
+                planes.push(rows.by_ref().take(TILE_PX).collect());
+            }
+        }
+        tiles
+            .par_iter_mut()
+            .with_max_len(1)
+            .enumerate()
+            .map(|(index, (rows, planes))| {
+                let area = area_of_tile(index, grid, picture);
+                let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+                let height = area.size_px[1];
+                let sink = idle().pop();
+                let mut sink =
+                    sink.unwrap_or_else(|| TileLayers::new(layers.settings, layers.geometry));
+                sink.clear();
+                let rows = &mut rows[..height];
+                let tile = raster::draw(area, splats, list, settings, rows, &mut *sink);
+                planes.iter_mut().for_each(|rows| rows.truncate(height));
+                sink.store(settings.level, &tile.blocks, planes);
+                idle().push(sink);
+                tile.fragments_blended
+            })
+            .sum()
+    }
+
+    /// Size in bytes of the arrays that the last frame used, besides the scene and the picture.
+    pub fn used_bytes(&self) -> usize {
+        self.projected.used_bytes() + self.bins.used_bytes()
+    }
+}
+
+/// Layers of a frame, and the geometry that they need.
+#[derive(Clone, Copy)]
+struct FrameLayers<'a> {
+    settings: &'a LayerSettings,
+    geometry: &'a [SplatGeometry],
+}
+
+/// Rows of a tile in the picture, and in each plane of the layers.
+type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
+
+/// Times the stages of a frame.
+struct Clock {
+    start: Instant,
+    last: Instant,
+    times: RenderTimes,
+}
+
+impl Clock {
+    fn start() -> Self {
+        let start = Instant::now();
+        Self {
+            start,
+            last: start,
+            times: RenderTimes::default(),
+        }
+    }
+
+    /// Time since the last call.
+    fn lap(&mut self) -> Duration {
+        let last = std::mem::replace(&mut self.last, Instant::now());
+        self.last - last
+    }
+
+    /// The times, with the rest as that of the raster.
+    fn stop(mut self) -> RenderTimes {
+        self.times.raster = self.lap();
+        self.times.total = self.last - self.start;
+        self.times
+    }
+}
+
+fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
+    let picture_px = picture.map(|px| px as usize);
+    let first_px = [
+        index % grid.columns * TILE_PX,
+        index / grid.columns * TILE_PX,
+    ];
+    TileArea {
+        first_px,
+        size_px: [0, 1].map(|axis| TILE_PX.min(picture_px[axis] - first_px[axis])),
+        picture_px,
+    }
+}
+
+/// Divides a picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the
+/// picture.
+fn rows_by_tile<T>(pixels: &mut [T], width: u32, grid: TileGrid) -> Vec<&mut [T]> {
+    let mut rows: Vec<&mut [T]> = (0..grid.len() * TILE_PX)
+        .map(|_| <&mut [_]>::default())
+        .collect();
+    for (y, line) in pixels.chunks_exact_mut(width as usize).enumerate() {
+        for (column, piece) in line.chunks_mut(TILE_PX).enumerate() {
+            rows[(y / TILE_PX * grid.columns + column) * TILE_PX + y % TILE_PX] = piece;
+        }
+    }
+    rows
+}

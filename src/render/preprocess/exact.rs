@@ -1,0 +1,284 @@
+//! The definition of projection: one splat at a time, in f64, step by step as in the reference frame.
+
+use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
+
+use super::projected::{PixelBounds, ProjectedSplat};
+use super::view_transform::{ViewTransform, cut_radius_squared};
+use quadrille_base::math::{SH_C0, narrow, sh_colour};
+use quadrille_base::shading::OpacityFactor;
+use quadrille_scene::Splat;
+
+/// Largest number of footprints of a splat: two in a panorama, whose left and right edges meet.
+pub(super) const MAX_FOOTPRINTS: usize = 2;
+
+/// A splat on the picture plane, in f64.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExactSplat {
+    /// Depth in view space; the distance from the camera, unless it is a pinhole.
+    pub depth: f64,
+    /// Centre in pixels from the picture's centre.
+    pub mean_from_centre_px: [f64; 2],
+    /// 2D covariance with the low-pass filter: xx, xy, yy, square pixels.
+    pub covariance: [f64; 3],
+    /// Its determinant, > 0.
+    pub determinant: f64,
+    /// Opacity, with the profile's factor.
+    pub opacity: f64,
+    /// Linear colour, not clamped above; >= 0.
+    pub colour: [f64; 3],
+}
+
+/// A point in view space.
+fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
+    let p = mean.map(f64::from);
+    std::array::from_fn(|r| {
+        let row = view.rotation[r];
+        row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + view.translation_in_view[r]
+    })
+}
+
+/// The centre of a splat on the picture plane.
+struct PlaneCentre {
+    /// From the picture's centre.
+    px: [f64; 2],
+    /// Derivatives of the position in pixels by that in view space.
+    jacobian: Matrix2x3<f64>,
+    /// Depth, by which splats are drawn in order.
+    depth: f64,
+}
+
+/// Projects a point in view space; `None` where it is not drawn.
+fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
+    if !view.projection.is_pinhole() {
+        return lens_centre(view, p_view);
+    }
+    let [x, y, z] = p_view;
+    if z <= view.near {
+        return None;
+    }
+    let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
+    let [tx, ty] = [
+        slope(x, view.slope_limits[0]),
+        slope(y, view.slope_limits[1]),
+    ];
+    let [fx, fy] = view.focal_px;
+    Some(PlaneCentre {
+        px: [
+            fx * x / z + view.principal_from_centre_px[0],
+            fy * y / z + view.principal_from_centre_px[1],
+        ],
+        jacobian: Matrix2x3::new(fx / z, 0.0, -fx * tx / z, 0.0, fy / z, -fy * ty / z),
+        depth: z,
+    })
+}
+
+/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z falls to 0 and below
+/// inside their pictures.
+fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
+    let depth = Vector3::from(p_view).norm();
+    if depth.is_nan() || depth <= view.near {
+        return None;
+    }
+    let point = view.projection.point(p_view)?;
+    let px = [0, 1]
+        .map(|axis| view.focal_px[axis] * point.at[axis] + view.principal_from_centre_px[axis]);
+    Some(PlaneCentre {
+        px,
+        jacobian: Matrix2x3::from_fn(|r, c| view.focal_px[r] * point.gradient[r][c]),
+        depth,
+    })
+}
+
+/// Factor on the width of a footprint, so that it is at most as wide as the circle of a panorama. Without
+/// it, a splat near a pole would overlap itself, as its stretch has no bound there.
+fn width_factor(view: &ViewTransform, opacity: f64, xx: f64) -> f64 {
+    let Some(period) = view.period_px() else {
+        return 1.0;
+    };
+    let radius_squared = cut_radius_squared(opacity);
+    let largest = ((period / 2.0).powi(2) / radius_squared - view.low_pass_px2).max(0.0);
+    if radius_squared > 0.0 && xx > largest {
+        (largest / xx).sqrt()
+    } else {
+        1.0
+    }
+}
+
+/// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
+/// is `J W R S S^T R^T W^T J^T`.
+fn covariance_factor(
+    view: &ViewTransform,
+    jacobian: &Matrix2x3<f64>,
+    splat: &Splat,
+) -> Matrix2x3<f64> {
+    let view_from_world = Matrix3::from_fn(|r, c| view.rotation[r][c]);
+    let [w, i, j, k] = splat.rotation.map(f64::from);
+    let world_from_splat =
+        UnitQuaternion::from_quaternion(Quaternion::new(w, i, j, k)).to_rotation_matrix();
+    let scale = Matrix3::from_diagonal(&Vector3::from(splat.scale.map(f64::from)));
+    jacobian * view_from_world * world_from_splat.matrix() * scale
+}
+
+/// Distance of a point of the world from the camera.
+pub(crate) fn distance(view: &ViewTransform, mean: [f32; 3]) -> f64 {
+    Vector3::from(to_view(view, mean)).norm()
+}
+
+/// Shortest axis of a splat in view space, turned towards the camera; of equal axes, the first.
+pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
+    let scale = splat.scale;
+    let shortest = (1..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best });
+    let [w, i, j, k] = splat.rotation.map(f64::from);
+    let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, i, j, k));
+    let in_world = turn * Vector3::ith(shortest, 1.0);
+    let in_view = Matrix3::from_fn(|r, c| view.rotation[r][c]) * in_world;
+    let to_splat = Vector3::from(to_view(view, splat.mean));
+    let sign = if in_view.dot(&to_splat) > 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
+    (in_view * sign).into()
+}
+
+/// Colour seen from the camera: max(0, SH(direction) + 1/2).
+fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
+    let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
+    let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
+    let constant = splat.sh[0].map(|c| f64::from(c) * SH_C0 + 0.5);
+    sh_colour(sh_degree, direction.into(), constant, |k| {
+        splat.sh[k + 1].map(f64::from)
+    })
+    .map(|c| c.max(0.0))
+}
+
+impl ExactSplat {
+    /// Projects a splat. Returns `None` when it is at or in front of the near plane, not in reach of the
+    /// projection, below the alpha cut everywhere, or when its covariance is degenerate.
+    pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
+        let shape = Self::project_shape(view, splat)?;
+        Some(shape.coloured(view, sh_degree, splat))
+    }
+
+    /// As [`Self::project`] without the colour, which is black.
+    pub(super) fn project_shape(view: &ViewTransform, splat: &Splat) -> Option<Self> {
+        let centre = plane_centre(view, to_view(view, splat.mean))?;
+        let factor = covariance_factor(view, &centre.jacobian, splat);
+        let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
+        rows[0] *= width_factor(view, splat.opacity.into(), rows[0].norm_squared());
+        let (xx, xy, yy) = (
+            rows[0].norm_squared(),
+            rows[0].dot(&rows[1]),
+            rows[1].norm_squared(),
+        );
+        // The determinant by Cauchy-Binet is a sum of squares: thin splats do not cancel it.
+        let before = rows[0].cross(&rows[1]).norm_squared();
+        let blur = view.low_pass_px2;
+        let determinant = before + blur * (xx + yy) + blur * blur;
+        if determinant.is_nan() || determinant <= 0.0 {
+            return None;
+        }
+        let opacity = f64::from(splat.opacity)
+            * match view.opacity_factor {
+                OpacityFactor::None => 1.0,
+                OpacityFactor::Determinants { floor } => (before / determinant).max(floor).sqrt(),
+            };
+        // NaN and infinite opacities are invalid: an infinite one would cover all pixels.
+        let radius_squared = cut_radius_squared(opacity);
+        if !radius_squared.is_finite() || radius_squared < 0.0 {
+            return None;
+        }
+        Some(Self {
+            depth: centre.depth,
+            mean_from_centre_px: centre.px,
+            covariance: [xx + blur, xy, yy + blur],
+            determinant,
+            opacity,
+            colour: [0.0; 3],
+        })
+    }
+
+    /// The footprints that the splat has in the picture, with their bounds: one, or two if it straddles the
+    /// edges of a panorama, which meet. In a panorama of less than four pixels across, the low-pass filter
+    /// alone makes splats wider than the circle; there, the first two are taken.
+    pub fn footprints(&self, view: &ViewTransform) -> impl Iterator<Item = (Self, PixelBounds)> {
+        let turns: &[f64] = match view.period_px() {
+            None => &[0.0],
+            Some(_) => &[0.0, -1.0, 1.0],
+        };
+        let period = view.period_px().unwrap_or(0.0);
+        let footprints = turns.iter().filter_map(move |turn| {
+            let [x, y] = self.mean_from_centre_px;
+            let turned = Self {
+                mean_from_centre_px: [x + turn * period, y],
+                ..*self
+            };
+            Some((turned, turned.bounds(view)?))
+        });
+        footprints.take(MAX_FOOTPRINTS)
+    }
+
+    /// The same splat in the colour that it has from the camera.
+    pub(super) fn coloured(self, view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Self {
+        Self {
+            colour: colour(view, sh_degree, splat),
+            ..self
+        }
+    }
+
+    /// Half of width and height of the footprint's bounding box, in pixels.
+    pub fn half_extents_px(&self) -> [f64; 2] {
+        let r2 = cut_radius_squared(self.opacity);
+        [
+            (r2 * self.covariance[0]).sqrt(),
+            (r2 * self.covariance[2]).sqrt(),
+        ]
+    }
+
+    /// The pixels whose centres lie in the bounding box; `None` when there are none in the picture.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the picture, whose sides fit u16"
+    )]
+    pub fn bounds(&self, view: &ViewTransform) -> Option<PixelBounds> {
+        let half_size = view.half_size_px();
+        let half_extent = self.half_extents_px();
+        let size = [f64::from(view.width), f64::from(view.height)];
+        let [x, y] = std::array::from_fn(|axis| {
+            let mean = self.mean_from_centre_px[axis] + half_size[axis] - 0.5;
+            let first = (mean - half_extent[axis]).ceil().max(0.0);
+            let last = (mean + half_extent[axis]).floor().min(size[axis] - 1.0);
+            (first <= last).then_some((first as u16, last as u16))
+        });
+        let ((x0, x1), (y0, y1)) = (x?, y?);
+        Some(PixelBounds { x0, x1, y0, y1 })
+    }
+
+    /// Converts the splat to the form that renderers draw.
+    pub fn to_projected(&self, index: u32) -> ProjectedSplat {
+        let [xx, xy, yy] = self.covariance;
+        let k = (std::f64::consts::LOG2_E / 2.0).sqrt();
+        let (p, q, slope) = (k * (yy / self.determinant).sqrt(), k / yy.sqrt(), xy / yy);
+        let [mx, my] = self.mean_from_centre_px;
+        // The rightmost point of the ellipse r^2 = d^T Sigma^-1 d lies r * xy / sqrt(xx) below the
+        // centre.
+        let tip = cut_radius_squared(self.opacity).sqrt() * xy / xx.sqrt();
+        ProjectedSplat {
+            u_at_centre: narrow(p * (slope * my - mx)),
+            v_at_centre: narrow(-q * my),
+            u_per_x: narrow(p),
+            u_per_y: narrow(p * slope),
+            v_per_y: narrow(q),
+            log2_opacity: narrow(self.opacity.log2()),
+            // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
+            colour: self.colour.map(|c| narrow(c).min(f32::MAX)),
+            x_per_u: narrow(1.0 / p),
+            leftmost_y: narrow(my - tip),
+            rightmost_y: narrow(my + tip),
+            mean_px: [narrow(mx), narrow(my)],
+            depth: narrow(self.depth),
+            index,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The bounding boxes of sixteen footprints, and whether f32 is accurate enough for them.
+
+use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
+
+use super::covariance::{Covariance, InView};
+use crate::preprocess::view_transform::ViewTransform;
+use quadrille_scene::SplatBlock;
+
+/// Distance of a splat's centre from the picture's centre, and standard deviation, in pixels, beyond
+/// which f32 is not accurate enough and the splat goes through [`exact`](crate::preprocess::exact).
+const FALLBACK_MEAN_PX: f32 = 8192.0;
+const FALLBACK_SIGMA_PX: f32 = 8192.0;
+
+/// Factor on the extent of such a splat when it is tested for missing the picture.
+const FALLBACK_EXTENT_FRACTION: f32 = 1.01;
+
+/// Tolerance of a quaternion's squared norm; rounding four components to f32 makes 3e-7.
+const NORM_SLACK: f32 = 1e-5;
+
+/// Depth limit of the f32 path, which overflows at the square of 2e19.
+const MAX_DEPTH: f32 = 1e18;
+
+/// First and last pixel along one axis, packed as `first | last << 16`, and whether there is any.
+#[inline(always)]
+pub(super) fn pixel_range<S: Simd>(
+    simd: S,
+    size: u32,
+    mean_from_centre: f32x16<S>,
+    half_extent: f32x16<S>,
+) -> (u32x16<S>, mask32x16<S>) {
+    let last_px = size as f32 - 1.0;
+    let centre = mean_from_centre + last_px / 2.0;
+    let zero = f32x16::splat(simd, 0.0);
+    let (low, high) = (
+        f32x16::splat(simd, -1.0),
+        f32x16::splat(simd, last_px + 1.0),
+    );
+    // Clamped first, so that the integers below exist whatever the floats are.
+    let first = (centre - half_extent).ceil().max(zero).min(high);
+    let last = (centre + half_extent)
+        .floor()
+        .max(low)
+        .min(f32x16::splat(simd, last_px));
+    let some = first.simd_le(last);
+    let packed = first.to_int::<u32x16<S>>() | (last.max(zero).to_int::<u32x16<S>>() << 16);
+    (packed, some)
+}
+
+/// Lanes that satisfy the invariants of [`SplatBlock`] on which the formulas rely (a unit quaternion,
+/// an opacity of 0 to 1), and whose depth has a square in f32. NaN satisfies none of them. Lanes with
+/// an opacity of 0, such as padding, always count.
+#[inline(always)]
+pub(super) fn trusted_lanes<S: Simd>(
+    simd: S,
+    block: &SplatBlock,
+    inside: &InView<S>,
+) -> mask32x16<S> {
+    let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));
+    let norm2 = w.mul_add(w, x.mul_add(x, y.mul_add(y, z * z)));
+    let opacity = f32x16::simd_from(simd, block.opacity);
+    let zero = f32x16::splat(simd, 0.0);
+    let unit = (norm2 - 1.0).abs().simd_lt(f32x16::splat(simd, NORM_SLACK));
+    let ranged = opacity.simd_ge(zero) & opacity.simd_le(f32x16::splat(simd, 1.0));
+    let near_enough = inside.p[2].narrow().simd_lt(f32x16::splat(simd, MAX_DEPTH));
+    (unit & ranged & near_enough) | opacity.simd_eq(zero)
+}
+
+/// Lanes for which f32 is not accurate enough and that do not clearly miss the picture. NaN counts as
+/// inaccurate.
+#[inline(always)]
+pub(super) fn fallback_lanes<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    mean: [f32x16<S>; 2],
+    half_extent: [f32x16<S>; 2],
+    covariance: &Covariance<S>,
+) -> mask32x16<S> {
+    let distance = mean[0].abs().max(mean[1].abs());
+    let variance = covariance.xx.max(covariance.yy);
+    let accurate = distance.simd_lt(f32x16::splat(simd, FALLBACK_MEAN_PX))
+        & variance.simd_lt(f32x16::splat(simd, FALLBACK_SIGMA_PX * FALLBACK_SIGMA_PX));
+    let misses = |axis: usize, size: u32| {
+        let reach = half_extent[axis].mul_add(
+            f32x16::splat(simd, FALLBACK_EXTENT_FRACTION),
+            f32x16::splat(simd, size as f32 / 2.0 + 2.0),
+        );
+        mean[axis].abs().simd_gt(reach)
+    };
+    !(accurate | misses(0, view.width) | misses(1, view.height))
+}

@@ -1,0 +1,131 @@
+//! Sixteen splats in view space, and their 2D covariance.
+
+use fearless_simd::{f32x16, mask32x16, prelude::*};
+
+use crate::preprocess::view_transform::ViewTransform;
+use quadrille_base::math::lanes::F64Lanes;
+use quadrille_base::math::narrow;
+use quadrille_scene::SplatBlock;
+
+/// Position in view space (f64) and 1/z.
+pub(super) struct InView<S: Simd> {
+    pub(super) p: [F64Lanes<S>; 3],
+    pub(super) inverse_z: F64Lanes<S>,
+    pub(super) in_front: mask32x16<S>,
+}
+
+impl<S: Simd> InView<S> {
+    #[inline(always)]
+    pub(super) fn of(simd: S, view: &ViewTransform, block: &SplatBlock) -> Self {
+        let mean = block
+            .mean
+            .map(|m| F64Lanes::widen(f32x16::simd_from(simd, m)));
+        let p = std::array::from_fn(|r| {
+            let row = view.rotation[r].map(|v| F64Lanes::splat(simd, v));
+            let sum = mean[2].mul_add(row[2], F64Lanes::splat(simd, view.translation_in_view[r]));
+            mean[0].mul_add(row[0], mean[1].mul_add(row[1], sum))
+        });
+        let above_near = p[2].minus(F64Lanes::splat(simd, view.near)).narrow();
+        Self {
+            p,
+            inverse_z: p[2].recip(simd),
+            in_front: above_near.simd_gt(f32x16::splat(simd, 0.0)),
+        }
+    }
+}
+
+/// Covariance with low-pass filter, its determinant, and the determinant before the filter.
+pub(super) struct Covariance<S: Simd> {
+    pub(super) xx: f32x16<S>,
+    pub(super) xy: f32x16<S>,
+    pub(super) yy: f32x16<S>,
+    pub(super) determinant: f32x16<S>,
+    pub(super) determinant_before: f32x16<S>,
+}
+
+/// The splat's axes in world space, scaled: `R S`, column by column.
+#[inline(always)]
+fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
+    let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));
+    let (x2, y2, z2) = (x + x, y + y, z + z);
+    let one = f32x16::splat(simd, 1.0);
+    let columns = [
+        [
+            one - y.mul_add(y2, z * z2),
+            x.mul_add(y2, w * z2),
+            x.mul_sub(z2, w * y2),
+        ],
+        [
+            x.mul_sub(y2, w * z2),
+            one - x.mul_add(x2, z * z2),
+            y.mul_add(z2, w * x2),
+        ],
+        [
+            x.mul_add(z2, w * y2),
+            y.mul_sub(z2, w * x2),
+            one - x.mul_add(x2, y * y2),
+        ],
+    ];
+    std::array::from_fn(|j| {
+        let scale = f32x16::simd_from(simd, block.scale[j]);
+        columns[j].map(|v| v * scale)
+    })
+}
+
+/// Row `axis` of `J W R S`.
+#[inline(always)]
+fn factor_row<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    inside: &InView<S>,
+    inverse_z: f32x16<S>,
+    axes: &[[f32x16<S>; 3]; 3],
+    axis: usize,
+) -> [f32x16<S>; 3] {
+    let [low, high] = view.slope_limits[axis];
+    let slope = inside.p[axis].times(inside.inverse_z).narrow();
+    let slope = slope
+        .max(f32x16::splat(simd, narrow(low)))
+        .min(f32x16::splat(simd, narrow(high)));
+    let focal_over_z = inverse_z * narrow(view.focal_px[axis]);
+    let mut gradient = [f32x16::splat(simd, 0.0); 3];
+    for (c, g) in gradient.iter_mut().enumerate() {
+        let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
+        *g = (f32x16::splat(simd, narrow(along)) - slope * narrow(depth)) * focal_over_z;
+    }
+    let mut row = gradient;
+    for (sum, a) in row.iter_mut().zip(axes) {
+        *sum = gradient[0].mul_add(a[0], gradient[1].mul_add(a[1], gradient[2] * a[2]));
+    }
+    row
+}
+
+#[inline(always)]
+pub(super) fn covariance<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    inside: &InView<S>,
+    block: &SplatBlock,
+) -> Covariance<S> {
+    let axes = scaled_axes(simd, block);
+    let inverse_z = inside.inverse_z.narrow();
+    let t = factor_row(simd, view, inside, inverse_z, &axes, 0);
+    let b = factor_row(simd, view, inside, inverse_z, &axes, 1);
+    let dot =
+        |p: [f32x16<S>; 3], q: [f32x16<S>; 3]| p[0].mul_add(q[0], p[1].mul_add(q[1], p[2] * q[2]));
+    let cross = [
+        t[1].mul_sub(b[2], t[2] * b[1]),
+        t[2].mul_sub(b[0], t[0] * b[2]),
+        t[0].mul_sub(b[1], t[1] * b[0]),
+    ];
+    let blur = f32x16::splat(simd, narrow(view.low_pass_px2));
+    let (xx, yy) = (dot(t, t), dot(b, b));
+    let determinant_before = dot(cross, cross);
+    Covariance {
+        xy: dot(t, b),
+        determinant: (xx + yy + blur).mul_add(blur, determinant_before),
+        determinant_before,
+        xx: xx + blur,
+        yy: yy + blur,
+    }
+}

@@ -1,0 +1,193 @@
+//! Projects sixteen splats at once, in the same steps as [`exact`](super::exact). It computes in f32,
+//! but positions and depths stay in f64 until they are relative to the picture's centre.
+
+mod bounds;
+mod covariance;
+
+use fearless_simd::{f32x16, prelude::*, u32x16};
+
+use self::bounds::{fallback_lanes, pixel_range, trusted_lanes};
+use self::covariance::{Covariance, InView, covariance};
+use super::projected::LOG2_ALPHA_CUT;
+use super::view_transform::ViewTransform;
+use quadrille_base::math::lanes::{F64Lanes, log2, rsqrt};
+use quadrille_base::math::{SH_C0, narrow, sh_colour};
+use quadrille_base::shading::OpacityFactor;
+use quadrille_scene::{Lanes, SplatBlock};
+
+/// Margins of half extents, in pixels and as a fraction, so that rounding never loses a pixel.
+const EXTENT_MARGIN_PX: f32 = 1e-3;
+const EXTENT_MARGIN_FRACTION: f32 = 1e-5;
+
+/// sqrt(log2(e) / 2): converts standard deviations to the units of u and v.
+const K: f32 = 0.849_321_8;
+
+/// Lower bound of squared radii, so that their roots exist.
+const LEAST_RADIUS_SQUARED: f32 = 1e-12;
+
+/// Sixteen projected splats.
+pub(super) struct ProjectedLanes<S: Simd> {
+    /// The sixteen fields of `ProjectedSplat`, in its order, `index` as bits.
+    pub(super) fields: [f32x16<S>; 16],
+    /// First and last column, `x0 | x1 << 16`.
+    pub(super) columns: u32x16<S>,
+    /// First and last row, `y0 | y1 << 16`.
+    pub(super) rows: u32x16<S>,
+    /// The bits of the depths, which order as the depths do, since depths are positive.
+    pub(super) depth_key: u32x16<S>,
+    /// One bit per lane: the footprint may touch the picture.
+    pub(super) visible: u64,
+    /// One bit per lane: f32 is not accurate enough, so the exact path decides.
+    pub(super) fallback: u64,
+}
+
+#[inline(always)]
+fn colour<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    degree: u8,
+    block: &SplatBlock,
+    sh_rest: &[Lanes],
+) -> [f32x16<S>; 3] {
+    let half = f32x16::splat(simd, 0.5);
+    let c0 = f32x16::splat(simd, narrow(SH_C0));
+    let mut colour = block
+        .sh_constant
+        .map(|c| f32x16::simd_from(simd, c).mul_add(c0, half));
+    if degree > 0 {
+        let to_splat: [f32x16<S>; 3] = std::array::from_fn(|i| {
+            let mean = F64Lanes::widen(f32x16::simd_from(simd, block.mean[i]));
+            mean.minus(F64Lanes::splat(simd, view.eye[i])).narrow()
+        });
+        let [x, y, z] = to_splat;
+        let norm = x.mul_add(x, y.mul_add(y, z * z)).sqrt();
+        let inverse = f32x16::splat(simd, 1.0) / norm.max(f32x16::splat(simd, f32::MIN_POSITIVE));
+        let per_channel = sh_rest.len() / 3;
+        colour = sh_colour(degree, to_splat.map(|v| v * inverse), colour, |k| {
+            std::array::from_fn(|channel| {
+                f32x16::simd_from(simd, sh_rest[channel * per_channel + k])
+            })
+        });
+    }
+    // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
+    let (zero, most) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, f32::MAX));
+    colour.map(|c| c.max(zero).min(most))
+}
+
+/// log2 of the opacity, corrected as the profile says.
+#[inline(always)]
+fn log2_opacity<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    block: &SplatBlock,
+    covariance: &Covariance<S>,
+) -> f32x16<S> {
+    // For negative zeros; other negative opacities are not trusted.
+    let mut opacity = f32x16::simd_from(simd, block.opacity).abs();
+    if let OpacityFactor::Determinants { floor } = view.opacity_factor {
+        let ratio = covariance.determinant_before / covariance.determinant;
+        // Where f32 overflows, the factor is at its upper bound, and the exact path is taken.
+        let finite = covariance
+            .determinant
+            .simd_lt(f32x16::splat(simd, f32::INFINITY));
+        let ratio = finite.select(ratio, f32x16::splat(simd, 1.0));
+        opacity *= ratio.max(f32x16::splat(simd, narrow(floor))).sqrt();
+    }
+    log2(simd, opacity)
+}
+
+/// Projects sixteen splats; `None` when no lane is visible or falls back. `first_index` is the scene
+/// index of lane 0.
+#[inline(always)]
+pub(super) fn project<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    degree: u8,
+    block: &SplatBlock,
+    sh_rest: &[Lanes],
+    first_index: u32,
+) -> Option<ProjectedLanes<S>> {
+    let inside = InView::of(simd, view, block);
+    if inside.in_front.all_false() {
+        return None;
+    }
+    let covariance = covariance(simd, view, &inside, block);
+    let log2_opacity = log2_opacity(simd, view, block, &covariance);
+    let mean_f64: [F64Lanes<S>; 2] = std::array::from_fn(|axis| {
+        inside.p[axis].times(inside.inverse_z).mul_add(
+            F64Lanes::splat(simd, view.focal_px[axis]),
+            F64Lanes::splat(simd, view.principal_from_centre_px[axis]),
+        )
+    });
+    let mean = mean_f64.map(F64Lanes::narrow);
+    // Squared radius in standard deviations: converts log2 units to nats.
+    let zero = f32x16::splat(simd, 0.0);
+    let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);
+    let over_cut = radius2.simd_ge(zero);
+    let radius2 = radius2.max(f32x16::splat(simd, LEAST_RADIUS_SQUARED));
+    let radius = radius2 * rsqrt(simd, radius2);
+    // All other roots and quotients are products of these.
+    let inverse_sigma = [rsqrt(simd, covariance.xx), rsqrt(simd, covariance.yy)];
+    let half = [
+        radius * covariance.xx * inverse_sigma[0],
+        radius * covariance.yy * inverse_sigma[1],
+    ];
+    let boxed = half.map(|h| {
+        h.mul_add(
+            f32x16::splat(simd, 1.0 + EXTENT_MARGIN_FRACTION),
+            f32x16::splat(simd, EXTENT_MARGIN_PX),
+        )
+    });
+    let (columns, some_column) = pixel_range(simd, view.width, mean[0], boxed[0]);
+    let (rows, some_row) = pixel_range(simd, view.height, mean[1], boxed[1]);
+
+    let trusted = trusted_lanes(simd, block, &inside);
+    let drawable = inside.in_front & over_cut & trusted;
+    let fallback = drawable & fallback_lanes(simd, view, mean, half, &covariance);
+    let visible = drawable & some_column & some_row & !fallback;
+    let fallback = fallback | inside.in_front & !trusted;
+    let (visible, fallback) = (visible.to_bitmask(), fallback.to_bitmask());
+    if visible | fallback == 0 {
+        return None;
+    }
+
+    // u and v are the standard deviations times sqrt(log2(e) / 2).
+    let inverse_root_determinant = rsqrt(simd, covariance.determinant);
+    let sigma_y = covariance.yy * inverse_sigma[1];
+    let u_per_x = sigma_y * inverse_root_determinant * K;
+    let v_per_y = inverse_sigma[1] * K;
+    let u_per_y = u_per_x * (covariance.xy * (inverse_sigma[1] * inverse_sigma[1]));
+    let root_determinant = covariance.determinant * inverse_root_determinant;
+    let x_per_u = root_determinant * inverse_sigma[1] * (1.0 / K);
+    let tip = covariance.xy * radius * inverse_sigma[0];
+    let colour = colour(simd, view, degree, block, sh_rest);
+    let depth = inside.p[2].narrow();
+    #[expect(clippy::cast_possible_truncation, reason = "below 16")]
+    let lane_index = u32x16::from_fn(simd, |i| first_index + i as u32);
+    let fields = [
+        u_per_y.mul_sub(mean[1], u_per_x * mean[0]),
+        -(v_per_y * mean[1]),
+        u_per_x,
+        u_per_y,
+        v_per_y,
+        log2_opacity,
+        colour[0],
+        colour[1],
+        colour[2],
+        x_per_u,
+        mean[1] - tip,
+        mean[1] + tip,
+        mean[0],
+        mean[1],
+        depth,
+        lane_index.bitcast(),
+    ];
+    Some(ProjectedLanes {
+        fields,
+        columns,
+        rows,
+        depth_key: depth.bitcast(),
+        visible,
+        fallback,
+    })
+}

@@ -1,0 +1,319 @@
+//! Projects all blocks of splats in parallel, chunk by chunk; visible splats are packed in each chunk.
+
+use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
+use rayon::prelude::*;
+
+use super::exact::{ExactSplat, MAX_FOOTPRINTS};
+use super::lanes::{self, ProjectedLanes};
+use super::projected::{PixelBounds, ProjectedSplat};
+use super::view_transform::ViewTransform;
+use quadrille_base::math::buffer::Buffer;
+use quadrille_base::math::{SimdLevel, prefetch};
+use quadrille_base::shading::Profile;
+use quadrille_scene::{BLOCK, Camera, Lanes, MAX_SPLATS, Projection, SplatBlock, Splats};
+
+/// Blocks per chunk, the unit of parallel work: 4096 splats.
+const CHUNK_BLOCKS: usize = 256;
+/// Distance in blocks at which the cache lines of a block are prefetched.
+const BLOCKS_AHEAD: usize = 2;
+/// Cache lines per block.
+const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
+/// Distance in slots at which the cache lines of free slots are prefetched.
+const SLOTS_AHEAD: usize = BLOCK;
+/// Splats per chunk, and slots that each chunk owns.
+pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+// Slots are u32.
+const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
+
+/// The splats of a frame on the picture plane, packed at the start of each chunk's slots, in the
+/// scene's order. Further runs reuse the arrays.
+#[derive(Debug, Default)]
+pub(crate) struct Projected {
+    splats: Buffer<ProjectedSplat>,
+    bounds: Buffer<PixelBounds>,
+    keys: Buffer<u32>,
+    /// Number of visible splats of each chunk.
+    filled: Vec<usize>,
+    /// Slots per chunk.
+    slots: usize,
+}
+
+/// The visible splats of a chunk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProjectedChunk<'a> {
+    /// Slot of the first splat; the others follow.
+    pub(crate) first_slot: u32,
+    /// Depth keys, which order as the depths do.
+    pub(crate) keys: &'a [u32],
+    pub(crate) bounds: &'a [PixelBounds],
+}
+
+impl Projected {
+    /// Projects every splat on rayon's current thread pool: in lanes of `level`, or without one by the
+    /// definition.
+    pub(crate) fn run(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        profile: &Profile,
+        level: Option<SimdLevel>,
+    ) {
+        let view = &ViewTransform::new(camera, profile);
+        let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
+        // Slots of 2^31 splats would take 300 GB; beyond, second footprints find room or are left out.
+        let has_room = chunks * CHUNK * MAX_FOOTPRINTS <= u32::MAX as usize;
+        self.slots = match view.projection {
+            Projection::Equirectangular if has_room => CHUNK * MAX_FOOTPRINTS,
+            _ => CHUNK,
+        };
+        self.splats.reserve_zeroed(chunks * self.slots);
+        self.bounds.reserve_zeroed(chunks * self.slots);
+        self.keys.reserve_zeroed(chunks * self.slots);
+        let slots = self
+            .splats
+            .par_chunks_mut(self.slots)
+            .zip(self.bounds.par_chunks_mut(self.slots))
+            .zip(self.keys.par_chunks_mut(self.slots))
+            .take(chunks);
+        slots
+            .enumerate()
+            .map(|(chunk, ((splats_out, bounds), keys))| {
+                let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
+                match (view.projection, level) {
+                    (Projection::Pinhole, Some(level)) => {
+                        dispatch!(level.level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
+                    }
+                    // Fisheyes and panoramas have no lanes.
+                    _ => project_exactly(splats, view, chunk, &mut output),
+                }
+            })
+            .collect_into_vec(&mut self.filled);
+    }
+
+    /// Replaces the colour of every visible splat; colours are finite.
+    pub(crate) fn recolour(&mut self, colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync) {
+        let chunks = self.splats.par_chunks_mut(self.slots).zip(&self.filled);
+        chunks.for_each(|(splats, &len)| {
+            for splat in &mut splats[..len] {
+                splat.colour = colour(splat);
+            }
+        });
+    }
+
+    /// Number of splats whose footprint may touch the picture.
+    pub(crate) fn len(&self) -> usize {
+        self.filled.iter().sum()
+    }
+
+    /// The splats by slot; slots after the last visible splat of a chunk hold arbitrary values.
+    pub(crate) fn slots(&self) -> &[ProjectedSplat] {
+        &self.splats
+    }
+
+    /// The pixel bounds by slot, as [`Projected::slots`].
+    pub(crate) fn bounds(&self) -> &[PixelBounds] {
+        &self.bounds
+    }
+
+    /// Slots per chunk.
+    pub(crate) fn chunk_slots(&self) -> usize {
+        self.slots
+    }
+
+    pub(crate) fn chunks(&self) -> usize {
+        self.filled.len()
+    }
+
+    pub(crate) fn chunk(&self, chunk: usize) -> ProjectedChunk<'_> {
+        let (start, len) = (chunk * self.slots, self.filled[chunk]);
+        ProjectedChunk {
+            first_slot: index_u32(start),
+            keys: &self.keys[start..][..len],
+            bounds: &self.bounds[start..][..len],
+        }
+    }
+
+    /// Bytes of the arrays that the visible splats of this frame use. On huge pages, the slots between
+    /// them are resident as well.
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
+    }
+}
+
+/// The slots of a chunk; `len` of them are filled.
+struct ChunkOutput<'a> {
+    splats: &'a mut [ProjectedSplat],
+    bounds: &'a mut [PixelBounds],
+    keys: &'a mut [u32],
+    len: usize,
+}
+
+#[inline(always)]
+fn project_chunk<S: Simd>(
+    simd: S,
+    splats: &Splats,
+    view: &ViewTransform,
+    chunk: usize,
+    output: &mut ChunkOutput<'_>,
+) -> usize {
+    let first = chunk * CHUNK_BLOCKS;
+    let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
+    let lines: &[Lanes] = bytemuck::cast_slice(splats.blocks());
+    let last = splats.blocks().len() - 1;
+    for (b, block) in (first..).zip(blocks) {
+        let (rest, index) = (splats.sh_rest(b), index_u32(b * BLOCK));
+        prefetch_all(&lines[(b + BLOCKS_AHEAD).min(last) * LINES..][..LINES]);
+        // Slots are written whole, but stores still wait for their cache lines.
+        for line in 0..BLOCK {
+            prefetch(output.splats, output.len + SLOTS_AHEAD + line);
+        }
+        match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
+            None => {}
+            Some(lanes) => {
+                // Visible splats come in runs, so the next block's coefficients are probably needed.
+                if b + 1 < splats.blocks().len() {
+                    prefetch_all(splats.sh_rest(b + 1));
+                }
+                if lanes.fallback == 0 {
+                    output.push_visible(simd, &lanes);
+                } else {
+                    push_with_fallback(simd, splats, view, &lanes, output);
+                }
+            }
+        }
+    }
+    output.len
+}
+
+/// Projects the splats of a chunk one by one, by the definition.
+fn project_exactly(
+    splats: &Splats,
+    view: &ViewTransform,
+    chunk: usize,
+    output: &mut ChunkOutput<'_>,
+) -> usize {
+    let first = chunk * CHUNK;
+    for index in first..splats.len().min(first + CHUNK) {
+        let Some(shape) = ExactSplat::project_shape(view, &splats.geometry(index)) else {
+            continue;
+        };
+        let mut colour = None;
+        for (footprint, bounds) in shape.footprints(view) {
+            let coloured = || {
+                let splat = splats.splat(index);
+                footprint.coloured(view, splats.sh_degree(), &splat).colour
+            };
+            let colour = *colour.get_or_insert_with(coloured);
+            let footprint = ExactSplat {
+                colour,
+                ..footprint
+            };
+            if output.len < output.splats.len() {
+                output.push(footprint.to_projected(index_u32(index)), bounds);
+            }
+        }
+    }
+    output.len
+}
+
+/// Converts the index of a splat or a slot.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most MAX_SPLATS splats")]
+fn index_u32(index: usize) -> u32 {
+    index as u32
+}
+
+#[inline(always)]
+fn prefetch_all(lanes: &[Lanes]) {
+    for line in 0..lanes.len() {
+        prefetch(lanes, line);
+    }
+}
+
+impl ChunkOutput<'_> {
+    /// Appends the visible lanes, in lane order.
+    #[inline(always)]
+    fn push_visible<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
+        let mask = mask32x16::from_bitmask(simd, lanes.visible);
+        // Always stores sixteen lanes; the next call overwrites those beyond the visible ones. A block
+        // adds at most 16, so there is always room.
+        lanes
+            .depth_key
+            .compress(mask)
+            .store_slice(&mut self.keys[self.len..self.len + BLOCK]);
+        let (columns, rows) = (lanes.columns.compress(mask), lanes.rows.compress(mask));
+        let bounds = &mut self.bounds[self.len..self.len + BLOCK];
+        let words: &mut [u32] = bytemuck::cast_slice_mut(bounds);
+        columns.zip_low(rows).store_slice(&mut words[..BLOCK]);
+        columns.zip_high(rows).store_slice(&mut words[BLOCK..]);
+        let records = transpose(lanes.fields);
+        let mut left = lanes.visible;
+        while left != 0 {
+            let record: &mut [f32; 16] = bytemuck::cast_mut(&mut self.splats[self.len]);
+            records[left.trailing_zeros() as usize].store_slice(record);
+            self.len += 1;
+            left &= left - 1;
+        }
+    }
+
+    fn push(&mut self, splat: ProjectedSplat, bounds: PixelBounds) {
+        self.splats[self.len] = splat;
+        self.bounds[self.len] = bounds;
+        self.keys[self.len] = splat.depth.to_bits();
+        self.len += 1;
+    }
+}
+
+/// Appends the visible lanes of a block with lanes that fall back to the exact path. It goes lane by
+/// lane, since such blocks are rare.
+#[inline(never)]
+fn push_with_fallback<S: Simd>(
+    _: S,
+    splats: &Splats,
+    view: &ViewTransform,
+    lanes: &ProjectedLanes<S>,
+    output: &mut ChunkOutput<'_>,
+) {
+    let fields = lanes.fields.map(|f| f.to_array());
+    let (columns, rows) = (lanes.columns.to_array(), lanes.rows.to_array());
+    for lane in 0..BLOCK {
+        if lanes.visible >> lane & 1 == 1 {
+            let record: ProjectedSplat = bytemuck::cast(fields.map(|f| f[lane]));
+            output.push(record, unpack_bounds(columns[lane], rows[lane]));
+        } else if lanes.fallback >> lane & 1 == 1 {
+            let index = fields[15][lane].to_bits();
+            let exact =
+                ExactSplat::project(view, splats.sh_degree(), &splats.splat(index as usize));
+            if let Some((exact, bounds)) = exact.and_then(|e| Some((e, e.bounds(view)?))) {
+                output.push(exact.to_projected(index), bounds);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "two 16-bit halves")]
+fn unpack_bounds(columns: u32, rows: u32) -> PixelBounds {
+    PixelBounds {
+        x0: columns as u16,
+        x1: (columns >> 16) as u16,
+        y0: rows as u16,
+        y1: (rows >> 16) as u16,
+    }
+}
+
+/// Transposes a 16x16 matrix: four perfect shuffles of its rows.
+#[inline(always)]
+fn transpose<S: Simd>(mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
+    for _ in 0..4 {
+        m = std::array::from_fn(|i| {
+            let (a, b) = (m[i / 2], m[i / 2 + 8]);
+            if i % 2 == 0 {
+                a.zip_low(b)
+            } else {
+                a.zip_high(b)
+            }
+        });
+    }
+    m
+}

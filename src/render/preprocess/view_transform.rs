@@ -1,0 +1,91 @@
+//! The constants of projection: those that all splats of a frame share.
+
+use nalgebra::Vector3;
+
+use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
+use quadrille_scene::{Camera, Projection};
+
+/// A camera and a profile, as the constants of projection.
+#[derive(Debug, Clone)]
+pub struct ViewTransform {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// World to view: rows of the rotation.
+    pub rotation: [[f64; 3]; 3],
+    /// World to view: translation after the rotation.
+    pub translation_in_view: [f64; 3],
+    /// Camera centre in world space.
+    pub eye: [f64; 3],
+    /// From view space to the picture plane, in focal lengths from the principal point.
+    pub projection: Projection,
+    /// Focal lengths in pixels.
+    pub focal_px: [f64; 2],
+    /// Principal point in pixels from the picture's centre.
+    pub principal_from_centre_px: [f64; 2],
+    /// Minimum and maximum of x/z and of y/z in the Jacobian of a pinhole.
+    pub slope_limits: [[f64; 2]; 2],
+    /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
+    pub near: f64,
+    /// Variance added to the 2D covariance, square pixels.
+    pub low_pass_px2: f64,
+    /// Correction of the opacity for the low-pass filter.
+    pub opacity_factor: OpacityFactor,
+}
+
+impl ViewTransform {
+    /// The constants for frames of `camera` under `profile`.
+    pub fn new(camera: &Camera, profile: &Profile) -> Self {
+        let size = [f64::from(camera.width), f64::from(camera.height)];
+        let rows = camera.view_from_world;
+        let slope_limits = std::array::from_fn(|axis| {
+            let (focal, centre) = (camera.focal_px[axis], camera.principal_px[axis]);
+            let tangent = camera.half_fov_tangents()[axis];
+            match profile.jacobian_clamp {
+                JacobianClamp::FovTangent(k) => [-k * tangent, k * tangent],
+                JacobianClamp::EdgePlusTangent(k) => [
+                    -centre / focal - k * tangent,
+                    (size[axis] - centre) / focal + k * tangent,
+                ],
+                JacobianClamp::EdgePlusSide(k) => [
+                    (-k * size[axis] - centre) / focal,
+                    ((1.0 + k) * size[axis] - centre) / focal,
+                ],
+            }
+        });
+        let array = |v: Vector3<f64>| [v.x, v.y, v.z];
+        Self {
+            width: camera.width,
+            height: camera.height,
+            rotation: std::array::from_fn(|r| std::array::from_fn(|c| rows[(r, c)])),
+            translation_in_view: array(camera.translation_in_view),
+            eye: array(camera.eye()),
+            projection: camera.projection,
+            focal_px: camera.focal_px,
+            principal_from_centre_px: std::array::from_fn(|axis| {
+                camera.principal_px[axis] - size[axis] / 2.0
+            }),
+            slope_limits,
+            near: profile.near,
+            low_pass_px2: profile.low_pass_px2,
+            opacity_factor: profile.opacity_factor,
+        }
+    }
+
+    /// The width of a picture whose left and right edges meet, in pixels.
+    pub(super) fn period_px(&self) -> Option<f64> {
+        (self.projection == Projection::Equirectangular).then(|| f64::from(self.width))
+    }
+
+    /// Half of the picture's size in pixels: the offset from centre-relative coordinates to pixels.
+    pub fn half_size_px(&self) -> [f64; 2] {
+        [f64::from(self.width) / 2.0, f64::from(self.height) / 2.0]
+    }
+}
+
+/// Squared radius of a footprint in standard deviations, at which `opacity * exp(-r^2 / 2)` equals the
+/// alpha cut; negative when the whole splat is below the cut.
+pub fn cut_radius_squared(opacity: f64) -> f64 {
+    2.0 * (opacity / ALPHA_CUT).ln()
+}

@@ -1,0 +1,183 @@
+//! Cameras to try: around the main content of a scene, and inside the scene.
+
+use nalgebra::{Unit, UnitQuaternion, Vector3};
+
+use super::upright;
+use quadrille_scene::Splats;
+use quadrille_scene::cameras::{FramingTarget, weighted_quantiles, weighted_samples};
+
+/// Azimuths of a ring of eyes around the main content, and of directions at an eye inside.
+const AZIMUTHS: u32 = 8;
+/// Elevations of the rings above the target, in degrees.
+const ELEVATIONS: [f64; 3] = [6.0, 18.0, 32.0];
+/// Distances of the rings, as factors on the one that shows the whole content.
+const DISTANCES: [f64; 3] = [0.6, 0.8, 1.0];
+/// Shares of the content on either side of an eye inside, along the two level axes.
+const LEVEL_SHARES: [f64; 5] = [0.06, 0.28, 0.5, 0.72, 0.94];
+/// Shares of the content below an eye inside.
+const HEIGHT_SHARES: [f64; 2] = [0.45, 0.7];
+/// Pitch of cameras inside, in degrees: slightly down, to the floor that the content stands on.
+const PITCH_DEGREES: f64 = -6.0;
+
+/// A camera to try.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) eye: Vector3<f64>,
+    /// Direction of the line of sight, of length 1.
+    pub(super) forward: Vector3<f64>,
+    /// Number of the ring or of the eye inside that it belongs to.
+    pub(super) group: usize,
+    /// Whether the eye is inside the content rather than on a ring around it.
+    pub(super) is_inside: bool,
+}
+
+/// The extent of a scene that candidates refer to.
+pub(super) struct Extent {
+    pub(super) target: FramingTarget,
+    /// Up, and two level directions, of length 1.
+    pub(super) up: Vector3<f64>,
+    level: [Vector3<f64>; 2],
+    /// Positions of eyes inside along the level directions, and along up.
+    positions: [Vec<f64>; 3],
+}
+
+impl Extent {
+    /// Examines a scene. `up` of any length and `target` replace what the scene tells.
+    pub(super) fn of(
+        splats: &Splats,
+        up: Option<Vector3<f64>>,
+        default_up: Vector3<f64>,
+        target: Option<Vector3<f64>>,
+    ) -> Self {
+        let up = up.and_then(|up| up.try_normalize(0.0));
+        let up = up.unwrap_or_else(|| upright::up(splats, default_up));
+        let first = Vector3::ith(up.iamin(), 1.0);
+        let right = up.cross(&first).normalize();
+        let level = [right, right.cross(&up)];
+        let mut content = FramingTarget::of(splats);
+        let samples = weighted_samples(splats);
+        let along = |axis: Vector3<f64>, shares: &[f64]| {
+            let values = samples.iter().map(|(p, w)| (p.dot(&axis), *w));
+            weighted_quantiles(values, shares)
+        };
+        let positions = [
+            along(level[0], &LEVEL_SHARES),
+            along(level[1], &LEVEL_SHARES),
+            along(up, &HEIGHT_SHARES),
+        ];
+        content.centre = target.unwrap_or(content.centre);
+        Self {
+            target: content,
+            up,
+            level,
+            positions,
+        }
+    }
+
+    /// Cameras around the target and inside the scene; `distance` is that from which the whole content
+    /// shows. A fixed target is looked at from everywhere.
+    pub(super) fn candidates(&self, distance: f64, is_fixed: bool) -> Vec<Candidate> {
+        let mut candidates = self.rings(distance);
+        let rings = ELEVATIONS.len() * DISTANCES.len();
+        candidates.extend(self.inside(rings, is_fixed));
+        candidates
+    }
+
+    fn azimuth(&self, index: u32, offset: f64) -> Vector3<f64> {
+        let angle = std::f64::consts::TAU * (f64::from(index) + offset) / f64::from(AZIMUTHS);
+        self.level[0] * angle.cos() + self.level[1] * angle.sin()
+    }
+
+    fn rings(&self, distance: f64) -> Vec<Candidate> {
+        let mut all = Vec::new();
+        for (e, elevation) in ELEVATIONS.iter().enumerate() {
+            let (sin, cos) = elevation.to_radians().sin_cos();
+            for (d, factor) in DISTANCES.iter().enumerate() {
+                for azimuth in 0..AZIMUTHS {
+                    let away = self.azimuth(azimuth, 0.25) * cos + self.up * sin;
+                    all.push(Candidate {
+                        eye: self.target.centre + away * (distance * factor),
+                        forward: -away,
+                        group: e * DISTANCES.len() + d,
+                        is_inside: false,
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    fn inside(&self, first_group: usize, is_fixed: bool) -> Vec<Candidate> {
+        let mut all = Vec::new();
+        let mut group = first_group;
+        let (sin, cos) = PITCH_DEGREES.to_radians().sin_cos();
+        let [right, front, height] = &self.positions;
+        for h in height {
+            for r in right {
+                for f in front {
+                    let eye = self.level[0] * *r + self.level[1] * *f + self.up * *h;
+                    let to_target = (self.target.centre - eye).try_normalize(0.0);
+                    let candidate = |forward| Candidate {
+                        eye,
+                        forward,
+                        group,
+                        is_inside: true,
+                    };
+                    if is_fixed {
+                        all.extend(to_target.map(candidate));
+                    } else {
+                        let level = (0..AZIMUTHS).map(|a| self.azimuth(a, 0.0));
+                        let pitched = level.map(|d| d * cos + self.up * sin);
+                        all.extend(pitched.map(candidate));
+                    }
+                    group += 1;
+                }
+            }
+        }
+        all
+    }
+
+    /// Candidates beside `from`: moved by `step` along its own axes, and turned by `degrees`. With a
+    /// fixed target it is only moved.
+    pub(super) fn beside(
+        &self,
+        from: &Candidate,
+        step: f64,
+        degrees: f64,
+        is_fixed: bool,
+    ) -> Vec<Candidate> {
+        let right = from.forward.cross(&self.up).try_normalize(1e-9);
+        let right = right.unwrap_or(self.level[0]);
+        let level = right.cross(&self.up);
+        let mut all = Vec::new();
+        for axis in [right, level, self.up] {
+            for sign in [-1.0, 1.0] {
+                let eye = from.eye + axis * (sign * step);
+                let forward = if is_fixed {
+                    (self.target.centre - eye).try_normalize(0.0)
+                } else {
+                    Some(from.forward)
+                };
+                all.extend(forward.map(|forward| Candidate {
+                    eye,
+                    forward,
+                    ..*from
+                }));
+            }
+        }
+        if !is_fixed {
+            for axis in [self.up, right] {
+                for sign in [-1.0, 1.0] {
+                    let angle = (sign * degrees).to_radians();
+                    let turn = UnitQuaternion::from_axis_angle(&Unit::new_normalize(axis), angle);
+                    let forward = turn * from.forward;
+                    // A level line of sight keeps the horizon in the picture.
+                    if forward.dot(&self.up).abs() < 0.7 {
+                        all.push(Candidate { forward, ..*from });
+                    }
+                }
+            }
+        }
+        all
+    }
+}

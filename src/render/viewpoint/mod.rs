@@ -1,0 +1,21 @@
+//! Views of a scene that are chosen by trying.
+//!
+//! ```text
+//! Splats -> upright: which way is up, from the largest level surface
+//!        -> sample: a few thousand splats that draw the same small pictures
+//!        -> candidates: cameras around the main content, and inside the scene
+//!        -> score: a small picture of each; detail, coverage, blur
+//!        -> search: the best candidates, moved until they improve no more
+//! ```
+//!
+//! Everything depends on the scene and the request alone, not on the number of threads.
+
+mod candidates;
+mod sample;
+mod score;
+mod search;
+mod upright;
+
+pub use search::default_camera;
+pub use search::framing;
+pub use search::proposals;

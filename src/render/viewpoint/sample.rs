@@ -1,0 +1,144 @@
+//! A few thousand splats that draw the same small pictures as all splats of a scene.
+//!
+//! Splats above some area are all taken. Of the others, a share in proportion to their area is taken,
+//! and each of those is enlarged to that area, so that surfaces stay closed.
+
+use quadrille_scene::{BLOCK, Splat, SplatBlock, Splats};
+
+/// Opacity below which a splat is left out.
+const LEAST_OPACITY: f32 = 0.02;
+/// Splats from which the smallest area is estimated.
+const ESTIMATED_FROM: usize = 1 << 16;
+/// Steps of the bisection for the area.
+const BISECTIONS: usize = 60;
+
+/// Enlarged splats, and how much smaller they were.
+pub(super) struct SplatSample {
+    /// Splats of degree 0.
+    pub(super) splats: Splats,
+    /// Size in the scene over size here, by index: at most 1.
+    pub(super) size_factor: Vec<f32>,
+}
+
+impl SplatSample {
+    /// Takes about `count` splats, or all of a smaller scene.
+    pub(super) fn of(splats: &Splats, count: usize) -> Self {
+        let least = if splats.len() <= count {
+            0.0
+        } else {
+            least_area(splats, count)
+        };
+        let mut taken = Vec::with_capacity(count + count / 8);
+        let mut size_factor = Vec::with_capacity(taken.capacity());
+        // A splat is taken whenever the sum of all shares passes another whole number.
+        let mut due = 0.5;
+        for block in splats.blocks() {
+            for lane in 0..BLOCK {
+                if block.opacity[lane] < LEAST_OPACITY {
+                    continue;
+                }
+                let area = area(block, lane);
+                let share = share(area, least);
+                due += share;
+                if due < 1.0 {
+                    continue;
+                }
+                due -= 1.0;
+                let factor = share.sqrt();
+                let mut splat = Splat::load(block, &[], lane);
+                splat.scale = splat.scale.map(|s| s / factor);
+                taken.push(splat);
+                size_factor.push(factor);
+            }
+        }
+        Self {
+            splats: Splats::from_splats(0, taken),
+            size_factor,
+        }
+    }
+}
+
+/// The share of the splats of an area that is taken.
+fn share(area: f32, least: f32) -> f32 {
+    if area >= least { 1.0 } else { area / least }
+}
+
+/// Product of the two larger standard deviations.
+fn area(block: &SplatBlock, lane: usize) -> f32 {
+    let [x, y, z] = block.scale.map(|axis| axis[lane]);
+    (x * y).max(y * z).max(z * x)
+}
+
+/// The area from which splats are all taken, such that the shares of all splats add up to `count`.
+fn least_area(splats: &Splats, count: usize) -> f32 {
+    let step = splats.len().div_ceil(ESTIMATED_FROM);
+    let blocks = splats.blocks();
+    let areas: Vec<f32> = (0..splats.len())
+        .step_by(step)
+        .map(|i| (&blocks[i / BLOCK], i % BLOCK))
+        .filter(|(block, lane)| block.opacity[*lane] >= LEAST_OPACITY)
+        .map(|(block, lane)| area(block, lane))
+        .filter(|area| area.is_finite() && *area > 0.0)
+        .collect();
+    let wanted = count as f64 / step as f64;
+    let (mut low, mut high) = (f32::MIN_POSITIVE.log2(), f32::MAX.log2());
+    for _ in 0..BISECTIONS {
+        let middle = f32::midpoint(low, high);
+        let least = middle.exp2();
+        let shares = areas.iter().map(|area| f64::from(share(*area, least)));
+        if shares.sum::<f64>() > wanted {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high.exp2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn splat(scale: f32, opacity: f32) -> Splat {
+        Splat {
+            mean: [0.0; 3],
+            scale: [scale, scale, 0.0],
+            rotation: [1.0, 0.0, 0.0, 0.0],
+            opacity,
+            sh: [[0.0; 3]; 25],
+        }
+    }
+
+    fn total_area(splats: &Splats) -> f64 {
+        let areas = splats.iter().map(|s| f64::from(s.scale[0] * s.scale[1]));
+        areas.sum()
+    }
+
+    #[test]
+    fn a_sample_has_the_area_of_the_scene() {
+        let sizes = (0..20_000_u16).map(|i| 0.01 + f32::from(i % 100) * 0.001);
+        let large = [2.0, 3.0];
+        let splats = Splats::from_splats(0, sizes.chain(large).map(|s| splat(s, 0.9)));
+        let sample = SplatSample::of(&splats, 1000);
+        assert!(
+            (900..1100).contains(&sample.splats.len()),
+            "{}",
+            sample.splats.len()
+        );
+        let ratio = total_area(&sample.splats) / total_area(&splats);
+        assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+        // The large ones are there as they are, and the others have been enlarged.
+        let last = sample.splats.len() - 1;
+        assert_eq!(sample.splats.splat(last).scale[0], 3.0);
+        assert_eq!(sample.size_factor[last], 1.0);
+        assert!(sample.size_factor[0] < 1.0);
+    }
+
+    #[test]
+    fn small_scenes_are_taken_whole_without_what_is_invisible() {
+        let splats = Splats::from_splats(0, [0.5, 0.001, 0.9].map(|o| splat(0.1, o)));
+        let sample = SplatSample::of(&splats, 1000);
+        assert_eq!(sample.splats.len(), 2);
+        assert_eq!(sample.size_factor, [1.0, 1.0]);
+    }
+}

@@ -1,0 +1,397 @@
+//! The search for views.
+
+use nalgebra::Vector3;
+use rayon::prelude::*;
+
+use super::candidates::{Candidate, Extent};
+use super::sample::SplatSample;
+use super::score::{Score, Scorer, Scoring};
+use crate::cpu::RenderSettings;
+use quadrille_base::error::Result;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::{Profile, StopRule};
+use quadrille_scene::cameras::{DescribedViews, EyeRule, Framing, FramingTarget};
+use quadrille_scene::{Camera, Intrinsics, Splats};
+
+/// Splats and pixels of the pictures of all candidates.
+const FIRST_LOOK: Look = Look {
+    splats: 20_000,
+    pixels: 64.0 * 36.0,
+};
+/// The same for the best candidates.
+const SECOND_LOOK: Look = Look {
+    splats: 80_000,
+    pixels: 96.0 * 54.0,
+};
+/// Candidates that are looked at a second time.
+const SECOND_LOOKS: usize = 24;
+/// Candidates that are then improved.
+const IMPROVED: usize = 4;
+/// Rounds of improvement, each of which tries all neighbours of a view.
+const ROUNDS: usize = 3;
+/// First distance of a neighbour, as a share of the content's radius, and its turn in degrees.
+const FIRST_STEP: (f64, f64) = (0.2, 12.0);
+/// Accumulated alpha at which a small picture takes no more splats.
+const OPAQUE: f64 = 0.97;
+/// Depth up to which something is in the face of the camera, as a share of the content's radius.
+const NEAR: f64 = 0.08;
+/// Angle in degrees between two views, or distance of their eyes as a share of the content's radius,
+/// from which they are different views.
+const DIFFERENT: (f64, f64) = (35.0, 0.7);
+/// Radius of the circle on which a camera that looks around turns, as a share of the content's radius.
+const LOOK_AROUND: f64 = 0.02;
+/// Factor by which the score of a circle inside must exceed that of one around the content: a turn around
+/// a thing is what a circle is for.
+const INSIDE_CIRCLE: f64 = 2.0;
+/// Significant digits of positions, so that a camera can be given as flags.
+const DIGITS: i32 = 5;
+
+/// Number of splats and pixels of small pictures.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    splats: usize,
+    pixels: f64,
+}
+
+/// What a view has to keep to.
+#[derive(Debug, Clone)]
+struct Request {
+    target: Option<Vector3<f64>>,
+    up: Option<Vector3<f64>>,
+    intrinsics: Intrinsics,
+}
+
+/// A view that was chosen, in numbers of few digits.
+#[derive(Debug, Clone)]
+struct ChosenView {
+    eye: Vector3<f64>,
+    target: Vector3<f64>,
+    up: Vector3<f64>,
+}
+
+type Scored = (Candidate, Score);
+
+/// The framing of a scene for `described` views: the best view of a search, or the best circle of views,
+/// unless the description names the eye.
+pub fn framing(splats: &Splats, described: &DescribedViews) -> Framing {
+    let mut framing = Framing::of(splats);
+    if described.eye.is_some() || splats.is_empty() {
+        return framing;
+    }
+    // The caller meets the same error when it makes the cameras.
+    let Ok(request) = Request::of(described, &framing) else {
+        return framing;
+    };
+    let search = Search::new(splats, &request, framing.up.into());
+    let chosen = if described.orbit.is_some() {
+        search.best_circle()
+    } else {
+        search.best_views(1).pop()
+    };
+    if let Some(view) = chosen {
+        framing.subject.centre = view.target;
+        framing.eye = EyeRule::At(view.eye);
+        framing.up = view.up.into();
+    }
+    framing
+}
+
+/// Proposes up to `count` views named `auto_00` onwards that differ, the best first, each as a complete
+/// description and as a camera.
+///
+/// # Errors
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) for sizes out of range.
+pub fn proposals(
+    splats: &Splats,
+    described: &DescribedViews,
+    count: usize,
+) -> Result<Vec<(DescribedViews, Camera)>> {
+    let framing = Framing::of(splats);
+    let request = Request::of(described, &framing)?;
+    if splats.is_empty() {
+        let (resolved, cameras) = described.resolved(&framing)?;
+        return Ok(cameras.into_iter().map(|c| (resolved.clone(), c)).collect());
+    }
+    let views = Search::new(splats, &request, framing.up.into()).best_views(count);
+    let digits = (count - 1).to_string().len().max(2);
+    let camera = |(i, view): (usize, &ChosenView)| {
+        let name = format!("auto_{i:0digits$}");
+        let lens = request.intrinsics;
+        let camera = Camera::look_at(name, lens, view.eye, view.target, view.up)?;
+        let resolved = DescribedViews {
+            eye: Some(view.eye.into()),
+            target: Some(view.target.into()),
+            up: Some(view.up.into()),
+            fov_degrees: described.fov_degrees.or(Some(framing.fov_degrees)),
+            ..described.clone()
+        };
+        Ok((resolved, camera))
+    };
+    views.iter().enumerate().map(camera).collect()
+}
+
+/// Returns a camera named `auto` with a good view of `splats` on a picture of 1280 x 720 pixels: of some
+/// hundred around the main content and inside the scene, the one whose picture shows most detail.
+///
+/// # Errors
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size.
+pub fn default_camera(splats: &Splats) -> Result<Camera> {
+    let described = DescribedViews::default();
+    let mut cameras = described.cameras(&framing(splats, &described))?;
+    Ok(cameras.remove(0))
+}
+
+impl Request {
+    fn of(described: &DescribedViews, framing: &Framing) -> Result<Self> {
+        Ok(Self {
+            target: described.target.map(Vector3::from),
+            up: described.up.map(Vector3::from),
+            intrinsics: described.intrinsics(framing)?,
+        })
+    }
+
+    /// The lens on a picture of about `pixels` pixels.
+    fn small(&self, pixels: f64) -> Intrinsics {
+        let Intrinsics {
+            width,
+            height,
+            focal_px,
+            ..
+        } = self.intrinsics;
+        let size = [f64::from(width), f64::from(height)];
+        let factor = (pixels / (size[0] * size[1])).sqrt();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 4 to 1024"
+        )]
+        let sides = size.map(|px| (px * factor).round().clamp(4.0, 1024.0) as u32);
+        let scaled = sides.map(f64::from);
+        Intrinsics {
+            width: sides[0],
+            height: sides[1],
+            focal_px: [0, 1].map(|axis| focal_px[axis] * scaled[axis] / size[axis]),
+            principal_px: scaled.map(|px| px / 2.0),
+        }
+    }
+}
+
+/// A search in a scene.
+struct Search<'a> {
+    splats: &'a Splats,
+    request: &'a Request,
+    extent: Extent,
+}
+
+impl<'a> Search<'a> {
+    fn new(splats: &'a Splats, request: &'a Request, default_up: Vector3<f64>) -> Self {
+        Self {
+            splats,
+            request,
+            extent: Extent::of(splats, request.up, default_up, request.target),
+        }
+    }
+
+    fn target(&self) -> &FramingTarget {
+        &self.extent.target
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.request.target.is_some()
+    }
+
+    fn scoring(&self, sample: SplatSample, look: Look) -> Scoring {
+        let profile = Profile::named("inria-aa").unwrap_or_default();
+        let profile = Profile {
+            stop: StopRule::After(OPAQUE),
+            ..profile
+        };
+        Scoring {
+            sample,
+            intrinsics: self.request.small(look.pixels),
+            settings: RenderSettings {
+                profile,
+                level: SimdLevel::default(),
+            },
+            up: self.extent.up,
+            radius: self.target().radius,
+            near: NEAR * self.target().radius,
+        }
+    }
+
+    /// All candidates with their scores at the first look, in order.
+    fn first_look(&self) -> Vec<Scored> {
+        let distance = self.target().distance(&self.request.intrinsics);
+        let candidates = self.extent.candidates(distance, self.is_fixed());
+        let sample = SplatSample::of(self.splats, FIRST_LOOK.splats);
+        score_all(&self.scoring(sample, FIRST_LOOK), candidates)
+    }
+
+    /// Up to `count` views that differ, the best first.
+    fn best_views(&self, count: usize) -> Vec<ChosenView> {
+        let mut first = self.first_look();
+        sort(&mut first);
+        let looked = self.different(&first, SECOND_LOOKS.max(2 * count));
+        let sample = SplatSample::of(self.splats, SECOND_LOOK.splats);
+        let scoring = self.scoring(sample, SECOND_LOOK);
+        let mut second = score_all(&scoring, looked.iter().map(|(c, _)| *c).collect());
+        sort(&mut second);
+        let mut improved: Vec<Scored> = self
+            .different(&second, IMPROVED.max(count))
+            .into_par_iter()
+            .map_init(Scorer::default, |scorer, start| {
+                self.improve(scorer, &scoring, start)
+            })
+            .collect();
+        sort(&mut improved);
+        let chosen = self.different(&improved, count);
+        chosen.iter().map(|scored| self.chosen(scored)).collect()
+    }
+
+    /// The circle of views whose worse half is best: around the content, or around an eye inside.
+    fn best_circle(&self) -> Option<ChosenView> {
+        let scored = self.first_look();
+        let groups = scored.chunk_by(|a, b| a.0.group == b.0.group);
+        let of_group = |group: &[Scored]| {
+            let mut totals: Vec<f64> = group.iter().map(|(_, score)| score.total).collect();
+            totals.sort_by(f64::total_cmp);
+            let worse = totals.len().div_ceil(2);
+            totals[..worse].iter().sum::<f64>() / worse as f64
+        };
+        let best = groups.fold(None, |best: Option<(f64, &[Scored])>, group| {
+            let total = match group.first() {
+                Some((candidate, _)) if candidate.is_inside => of_group(group) / INSIDE_CIRCLE,
+                _ => of_group(group),
+            };
+            let is_better = best.is_none_or(|(least, _)| total > least);
+            if is_better {
+                Some((total, group))
+            } else {
+                best
+            }
+        });
+        let mut group = best?.1.to_vec();
+        sort(&mut group);
+        let (candidate, _) = group.first()?;
+        let view = if candidate.is_inside && !self.is_fixed() {
+            let step = candidate.forward * (LOOK_AROUND * self.target().radius);
+            ChosenView {
+                eye: candidate.eye - step,
+                target: candidate.eye,
+                up: self.extent.up,
+            }
+        } else {
+            ChosenView {
+                eye: candidate.eye,
+                target: self.target().centre,
+                up: self.extent.up,
+            }
+        };
+        Some(self.rounded(&view))
+    }
+
+    /// Moves and turns a view as long as that improves it.
+    fn improve(&self, scorer: &mut Scorer, scoring: &Scoring, start: Scored) -> Scored {
+        let mut best = start;
+        let (share, mut degrees) = FIRST_STEP;
+        let mut step = share * self.target().radius;
+        for _ in 0..ROUNDS {
+            let before = best.1.total;
+            let neighbours = self.extent.beside(&best.0, step, degrees, self.is_fixed());
+            for candidate in neighbours {
+                let score = scorer.score(scoring, &candidate);
+                if score.total > best.1.total {
+                    best = (candidate, score);
+                }
+            }
+            if best.1.total <= before {
+                step /= 2.0;
+                degrees /= 2.0;
+            }
+        }
+        best
+    }
+
+    /// The first `count` of `scored` that differ from all before them, then the others in order.
+    fn different(&self, scored: &[Scored], count: usize) -> Vec<Scored> {
+        let (degrees, share) = DIFFERENT;
+        let differ = |a: &Candidate, b: &Candidate| {
+            let apart = (a.eye - b.eye).norm() > share * self.target().radius;
+            apart || a.forward.angle(&b.forward) > degrees.to_radians()
+        };
+        let (mut chosen, mut rest) = (Vec::<Scored>::new(), Vec::new());
+        for one in scored {
+            let is_new = chosen.iter().all(|other| differ(&other.0, &one.0));
+            if is_new && chosen.len() < count {
+                chosen.push(*one);
+            } else {
+                rest.push(*one);
+            }
+        }
+        let more = count - chosen.len();
+        chosen.extend(rest.into_iter().take(more));
+        chosen
+    }
+
+    fn chosen(&self, (candidate, score): &Scored) -> ChosenView {
+        let depth = if score.depth > 0.0 {
+            score.depth
+        } else {
+            self.target().radius
+        };
+        let ahead = candidate.eye + candidate.forward * depth;
+        self.rounded(&ChosenView {
+            eye: candidate.eye,
+            target: self.request.target.unwrap_or(ahead),
+            up: self.extent.up,
+        })
+    }
+
+    fn rounded(&self, view: &ChosenView) -> ChosenView {
+        let radius = self.target().radius;
+        let position = |v: Vector3<f64>| v.map(|c| rounded(c, radius));
+        ChosenView {
+            eye: position(view.eye),
+            target: self.request.target.unwrap_or(position(view.target)),
+            up: self.request.up.unwrap_or(view.up.map(|c| rounded(c, 1.0))),
+        }
+    }
+}
+
+/// Rounds to [`DIGITS`] decimal digits of a number of the size of `scale`.
+fn rounded(value: f64, scale: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64")]
+    let exponent = scale.log10().floor() as i32;
+    let decimals = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0).min(300);
+    // As text, so that the number is the one that its few digits stand for.
+    let value = format!("{value:.decimals$}").parse().unwrap_or(value);
+    if value == 0.0 { 0.0 } else { value }
+}
+
+fn score_all(scoring: &Scoring, candidates: Vec<Candidate>) -> Vec<Scored> {
+    candidates
+        .into_par_iter()
+        .map_init(Scorer::default, |scorer, candidate| {
+            (candidate, scorer.score(scoring, &candidate))
+        })
+        .collect()
+}
+
+/// Best first; ties stay in order.
+fn sort(scored: &mut [Scored]) {
+    scored.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_few_digits_of_the_size_of_the_scene() {
+        assert_eq!(rounded(1.234_567, 3.0), 1.2346);
+        assert_eq!(rounded(123.456_789, 250.0), 123.46);
+        assert_eq!(rounded(0.001_234_567, 0.002), 0.001_234_6);
+        assert_eq!(rounded(1_234_567.0, 1e7), 1_234_567.0);
+        assert!(rounded(-1e-9, 1.0).is_sign_positive());
+    }
+}

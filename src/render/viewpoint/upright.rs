@@ -1,0 +1,269 @@
+//! The direction that points up in a scene.
+//!
+//! Trained scenes do not state it. Floors, grounds and table tops are the largest surfaces of one
+//! direction in most scenes, so the axis of the world along which level splats are most concentrated at
+//! one height is the vertical one. The mean direction of those splats then corrects a tilt, since
+//! COLMAP's models are as tilted as their first camera.
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+
+use quadrille_scene::Splats;
+
+/// Maximum number of splats to examine.
+const MAX_SAMPLES: usize = 1 << 15;
+/// Quantile of the footprints' areas at which they are capped, so that no backdrop outweighs a floor.
+const AREA_CAP: f64 = 0.95;
+/// Least cosine between a splat's shortest axis and a world axis for the splat to lie across it.
+const ACROSS: f64 = 0.8;
+/// Greatest ratio of a splat's shortest axis to the next for the splat to be a piece of a surface: a
+/// rounder one, such as a needle or a ball, has no direction across.
+const FLAT: f64 = 0.95;
+/// Bins of the histograms of heights.
+const BINS: usize = 60;
+/// Shares of the splats' area between which the histograms reach.
+const HISTOGRAM_SHARES: [f64; 2] = [0.02, 0.98];
+/// Least ratio of the highest peak to the second for a scene to have a vertical axis.
+const CLEAR_PEAK: f64 = 1.3;
+/// Cosines of the narrowing cones in which the mean direction of level splats is taken.
+const CONES: [f64; 7] = [0.7, 0.8, 0.9, 0.95, 0.95, 0.97, 0.97];
+/// Least share of the area that must lie in the last but one cone for a tilt to be believed.
+const LEVEL_SHARE: f64 = 0.3;
+/// Least and greatest tilt in degrees that are corrected: a smaller one is not seen, and a larger one
+/// is a slope.
+const TILT_DEGREES: [f64; 2] = [4.0, 30.0];
+
+/// A splat as a piece of a surface.
+struct Patch {
+    mean: Vector3<f64>,
+    /// Direction of the shortest axis, of length 1, or zero if there is none; see [`FLAT`].
+    normal: Vector3<f64>,
+    /// Area times opacity.
+    weight: f64,
+}
+
+/// Returns the direction that points up, of length 1; `default` where nothing tells. An axis has the
+/// sign that trainers and modelling tools give it (-y, +z) unless floor and content say otherwise.
+pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
+    let patches = patches(splats);
+    if patches.is_empty() {
+        return default;
+    }
+    let peaks = [0, 1, 2].map(|axis| level_peak(&patches, axis));
+    let vertical = (0..3).max_by(|a, b| peaks[*a].share.total_cmp(&peaks[*b].share));
+    let vertical = vertical.unwrap_or(default.iamax());
+    let second = (0..3).filter(|axis| *axis != vertical);
+    let second = second.map(|axis| peaks[axis].share).fold(0.0, f64::max);
+    if peaks[vertical].share <= CLEAR_PEAK * second {
+        return default;
+    }
+    let usual = if vertical == 1 { -1.0 } else { 1.0 };
+    let sign = sign_of_up(&peaks[vertical], usual);
+    let axis = Vector3::ith(vertical, sign);
+    tilted(&patches, axis)
+}
+
+/// Where level splats are most concentrated along an axis.
+struct Peak {
+    /// Share of the area of all splats in the fullest bin.
+    share: f64,
+    /// Position of the bin between the ends of the scene, 0 to 1.
+    at: f64,
+    /// Position of the median of the area of all splats, likewise.
+    median: f64,
+}
+
+/// The sign of the axis that points up. Floors are at the bottom, and most content stands on them: only
+/// if both say so is the unusual sign taken, since a ceiling may be the larger surface.
+fn sign_of_up(peak: &Peak, usual: f64) -> f64 {
+    let below = |position: f64| if position < 0.5 { 1.0 } else { -1.0 };
+    let (floor, content) = (below(peak.at), below(peak.median));
+    if floor == content && floor != usual {
+        -usual
+    } else {
+        usual
+    }
+}
+
+fn level_peak(patches: &[Patch], axis: usize) -> Peak {
+    let mut along: Vec<(f64, f64)> = patches.iter().map(|p| (p.mean[axis], p.weight)).collect();
+    along.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = along.iter().map(|(_, w)| w).sum();
+    let quantile = |share: f64| {
+        let mut below = 0.0;
+        let found = along.iter().find(|(_, weight)| {
+            below += weight;
+            below >= share * total
+        });
+        found.or(along.last()).map_or(0.0, |(value, _)| *value)
+    };
+    let [low, high] = HISTOGRAM_SHARES.map(quantile);
+    let extent = (high - low).max(f64::MIN_POSITIVE);
+    let mut bins = [0.0; BINS];
+    for patch in patches.iter().filter(|p| p.normal[axis].abs() > ACROSS) {
+        let position = (patch.mean[axis] - low) / extent;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and the last bin"
+        )]
+        let bin = (position * BINS as f64).clamp(0.0, BINS as f64 - 1.0) as usize;
+        bins[bin] += patch.weight;
+    }
+    let fullest = (0..BINS).max_by(|a, b| bins[*a].total_cmp(&bins[*b]));
+    let fullest = fullest.unwrap_or(0);
+    Peak {
+        share: bins[fullest] / total,
+        at: (fullest as f64 + 0.5) / BINS as f64,
+        median: (quantile(0.5) - low) / extent,
+    }
+}
+
+/// Turns `axis` to the mean direction of the level splats, if many agree on a tilt.
+fn tilted(patches: &[Patch], axis: Vector3<f64>) -> Vector3<f64> {
+    let total: f64 = patches.iter().map(|p| p.weight).sum();
+    let mut up = axis;
+    let mut share = 0.0;
+    for cosine in CONES {
+        let mut sum = Vector3::zeros();
+        share = 0.0;
+        for patch in patches {
+            let along = patch.normal.dot(&up);
+            if along.abs() > cosine {
+                sum += patch.normal * (patch.weight * along.signum());
+                share += patch.weight / total;
+            }
+        }
+        match sum.try_normalize(0.0) {
+            Some(mean) => up = mean,
+            None => return axis,
+        }
+    }
+    let tilt = up.angle(&axis).to_degrees();
+    let is_tilted = (TILT_DEGREES[0]..=TILT_DEGREES[1]).contains(&tilt);
+    if is_tilted && share > LEVEL_SHARE {
+        up
+    } else {
+        axis
+    }
+}
+
+fn patches(splats: &Splats) -> Vec<Patch> {
+    let samples = splats.sampled(MAX_SAMPLES).filter(|s| s.opacity > 0.0);
+    let mut patches: Vec<(Patch, f64)> = samples
+        .map(|s| {
+            let scale = s.scale.map(f64::from);
+            let mut axes = [0, 1, 2];
+            axes.sort_by(|a, b| scale[*a].total_cmp(&scale[*b]));
+            let [shortest, next, longest] = axes;
+            let is_flat = scale[shortest] <= FLAT * scale[next];
+            let [w, x, y, z] = s.rotation.map(f64::from);
+            let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+            let patch = Patch {
+                mean: Vector3::from(s.mean.map(f64::from)),
+                normal: turn * Vector3::ith(shortest, if is_flat { 1.0 } else { 0.0 }),
+                weight: f64::from(s.opacity),
+            };
+            (patch, scale[next] * scale[longest])
+        })
+        .collect();
+    let mut areas: Vec<f64> = patches.iter().map(|(_, area)| *area).collect();
+    areas.sort_by(f64::total_cmp);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below the number of samples"
+    )]
+    let at = (areas.len() as f64 * AREA_CAP) as usize;
+    let cap = areas.get(at).or(areas.last()).copied().unwrap_or(0.0);
+    for (patch, area) in &mut patches {
+        patch.weight *= area.min(cap);
+    }
+    let patches = patches.into_iter().map(|(patch, _)| patch);
+    patches
+        .filter(|p| p.weight > 0.0 && p.weight.is_finite())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_base::math::narrow;
+    use quadrille_scene::Splat;
+
+    /// Flat splats on a square, 4 x 4, at `centre`, whose normal is `normal`, and half as many across.
+    fn square(centre: Vector3<f64>, normal: Vector3<f64>) -> Vec<Splat> {
+        let turn = UnitQuaternion::rotation_between(&Vector3::z(), &normal);
+        let turn = turn.unwrap_or_else(UnitQuaternion::identity);
+        let at = |i: u32| f64::from(i) / 8.0 - 2.0;
+        (0..32)
+            .flat_map(|x| (0..32).map(move |y| Vector3::new(at(x), at(y), 0.0)))
+            .map(|p| Splat {
+                mean: (centre + turn * p).map(narrow).into(),
+                scale: [0.1, 0.1, 0.001],
+                rotation: [turn.w, turn.i, turn.j, turn.k].map(narrow),
+                opacity: 0.9,
+                sh: [[0.0; 3]; 25],
+            })
+            .collect()
+    }
+
+    fn up_of(splats: Vec<Splat>) -> Vector3<f64> {
+        up(
+            &Splats::from_splats(0, splats),
+            Vector3::new(0.0, -1.0, 0.0),
+        )
+    }
+
+    /// A floor with something on it.
+    fn scene(up: Vector3<f64>) -> Vec<Splat> {
+        let mut splats = square(Vector3::zeros(), up);
+        let wall = Vector3::ith(up.iamin(), 1.0);
+        let wall = (wall - up * wall.dot(&up)).normalize();
+        let small = square(up, wall).into_iter().step_by(4);
+        splats.extend(small);
+        splats
+    }
+
+    #[test]
+    fn the_axis_across_the_floor_is_up() {
+        assert_eq!(
+            up_of(scene(Vector3::new(0.0, -1.0, 0.0))),
+            Vector3::new(0.0, -1.0, 0.0)
+        );
+        assert_eq!(up_of(scene(Vector3::z())), Vector3::z());
+        // A floor at the bottom, and content above it.
+        assert_eq!(up_of(scene(Vector3::y())), Vector3::y());
+    }
+
+    #[test]
+    fn a_tilt_is_corrected() {
+        // A floor alone says nothing about the sign.
+        let tilted = Vector3::new(0.0, -1.0, 0.25).normalize();
+        let found = up_of(square(Vector3::zeros(), tilted));
+        assert!(found.dot(&tilted).abs() > 0.9998, "{found:?}");
+        // A tilt that is not seen is left.
+        let level = Vector3::new(0.0, -1.0, 0.04).normalize();
+        let found = up_of(square(Vector3::zeros(), level));
+        assert_eq!(found.abs(), Vector3::y());
+    }
+
+    #[test]
+    fn without_evidence_the_default_holds() {
+        let default = Vector3::new(0.0, -1.0, 0.0);
+        assert_eq!(up_of(Vec::new()), default);
+        let mut cube = Vec::new();
+        for axis in 0..3 {
+            for sign in [-1.0, 1.0] {
+                let normal = Vector3::ith(axis, sign);
+                cube.extend(square(normal * 2.0, normal));
+            }
+        }
+        assert_eq!(up_of(cube), default);
+        // Balls and needles have no direction across, wherever they are.
+        for scale in [[0.1; 3], [0.1, 0.001, 0.001]] {
+            let row = square(Vector3::zeros(), Vector3::x());
+            let round = row.into_iter().map(|splat| Splat { scale, ..splat });
+            assert_eq!(up_of(round.collect()), default, "{scale:?}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Scenes: splats, scene files, and cameras.
+
+mod activate;
+mod assemble;
+mod byte_reader;
+pub mod bytes;
+mod camera;
+pub mod cameras;
+mod chunk_order;
+mod encoding;
+mod flip;
+pub mod formats;
+pub mod morton;
+mod projection;
+mod quaternion;
+mod scene_file;
+mod splats;
+mod statistics;
+pub mod synth;
+pub mod table;
+pub mod text_file;
+pub mod transform;
+mod visibility;
+
+pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
+pub use formats::{
+    OutputFormat, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
+};
+pub use projection::{FisheyeLens, Projection};
+pub use scene_file::{Dropped, Scene, SceneFormat};
+pub use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
+pub use splats::{Splat, Splats, rest_coefficients};
+pub use statistics::{Distribution, SceneStatistics};
+pub use table::SplatTable;
+pub use visibility::Visibility;

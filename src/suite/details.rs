@@ -1,0 +1,210 @@
+//! Details of a run that figures need beside the report of its method: the scene, times of the frame, energy,
+//! counts per pixel, and the work of every unit over time.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use quadrille_gpu::config::Config;
+use quadrille_gpu::estimates;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::outcome::Outcome;
+use quadrille_gpu::variant::Variant;
+use quadrille_gpu::view::PreparedView;
+use quadrille_gpu::wiring::Watch;
+use quadrille_machine::maps::MapKind;
+use quadrille_machine::timing::Timeline;
+
+/// Largest width of a stored map, in cells.
+const MAP_WIDTH: u32 = 240;
+/// Largest number of windows of a stored timeline.
+const MOST_WINDOWS: u64 = 128;
+/// Bins of the histogram of counts per pixel above 0: two per doubling.
+const BINS: u32 = 28;
+
+/// Key of the details in a report.
+const SCENE: &str = "scene";
+
+/// What a run has to keep for the figures.
+pub fn watch(method: Method) -> Watch {
+    let is = |variant| method == Method::Pipeline(variant);
+    Watch {
+        maps: is(Variant::BASELINE) || is(Variant::HET),
+        timelines: is(Variant::BASELINE) || is(Variant::HET_QM),
+    }
+}
+
+/// Adds the details of a run to the report of its method.
+pub fn add(
+    report: &mut Map<String, Value>,
+    outcome: &Outcome,
+    view: &PreparedView<'_>,
+    config: &Config,
+) {
+    let counts = view.scene_counts();
+    let scene = json!({ "splats": counts.splats, "sh_degree": counts.sh_degree });
+    report.insert(SCENE.to_owned(), scene);
+    if let Some(frame) = estimates::frame_times(outcome, &view.workload(), config) {
+        report.insert("frame".to_owned(), json!(frame));
+    }
+    if let Some(estimate) = estimates::energy(outcome, config) {
+        let energy = json!({ "total": estimate.energy.total_mj, "parts": estimate.energy, "corners": estimate.corners_mj });
+        report.insert("energy_mj".to_owned(), energy);
+    }
+    if let Some(map) = fragments_per_pixel(outcome) {
+        report.insert("fragments_per_pixel".to_owned(), json!(map));
+    }
+    if let Some(timeline) = timeline(outcome) {
+        report.insert("timeline".to_owned(), timeline);
+    }
+}
+
+/// Counts per pixel of a picture, at a lower resolution, and their histogram.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PixelCounts {
+    /// Mean over all pixels.
+    pub mean: f64,
+    /// Pixels without a count, then pixels by bin; see [`bin_starts`].
+    pub histogram: Vec<u64>,
+    /// Width and height of the map in cells.
+    pub size: [u32; 2],
+    /// Mean of each cell, rounded: 16-bit numbers, least byte first, in base64.
+    cells: String,
+}
+
+/// The least count of each bin of the histogram above 0, in ascending order: 1, 2, 3, 4, 6, 8, 12 and so on. The
+/// last bin is open.
+pub fn bin_starts() -> impl Iterator<Item = u32> {
+    let halves = (0..BINS / 2).flat_map(|power| [2_u32 << power, 3 << power]);
+    std::iter::once(1).chain(halves)
+}
+
+impl PixelCounts {
+    /// Summarises counts, row by row.
+    fn of(counts: &[u32], [width, height]: [u32; 2]) -> Self {
+        let starts: Vec<u32> = bin_starts().collect();
+        let mut histogram = vec![0; starts.len() + 1];
+        for count in counts {
+            histogram[starts.partition_point(|start| start <= count)] += 1;
+        }
+        let side = width.div_ceil(MAP_WIDTH).max(1);
+        let size = [width, height].map(|n| n.div_ceil(side));
+        let mut sums = vec![[0_u64; 2]; size[0] as usize * size[1] as usize];
+        for (row, y) in counts.chunks(width.max(1) as usize).zip(0..) {
+            for (count, x) in row.iter().zip(0..) {
+                let cell: u32 = y / side * size[0] + x / side;
+                let [sum, pixels] = &mut sums[cell as usize];
+                *sum += u64::from(*count);
+                *pixels += 1;
+            }
+        }
+        let means = sums
+            .iter()
+            .map(|[sum, pixels]| (sum + pixels / 2) / (*pixels).max(1));
+        let means = means.map(|mean| u16::try_from(mean).unwrap_or(u16::MAX));
+        let bytes: Vec<u8> = means.flat_map(u16::to_le_bytes).collect();
+        let total: u64 = counts.iter().map(|c| u64::from(*c)).sum();
+        Self {
+            mean: total as f64 / counts.len().max(1) as f64,
+            histogram,
+            size,
+            cells: STANDARD.encode(bytes),
+        }
+    }
+
+    /// The means of the cells, row by row; `None` if they do not fit the size.
+    pub fn cells(&self) -> Option<Vec<u32>> {
+        let bytes = STANDARD.decode(&self.cells).ok()?;
+        let cells = bytes.chunks_exact(2);
+        let cells: Vec<u32> = cells
+            .map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])))
+            .collect();
+        let [width, height] = self.size.map(|side| side as usize);
+        (bytes.len() == 2 * width * height && !cells.is_empty()).then_some(cells)
+    }
+}
+
+fn fragments_per_pixel(outcome: &Outcome) -> Option<PixelCounts> {
+    let result = outcome.pipeline()?;
+    let layout = result.framebuffer.layout;
+    let counts = result.maps.as_ref()?.pixels(MapKind::Blended, layout);
+    Some(PixelCounts::of(&counts, [layout.width, layout.height]))
+}
+
+/// Shares of busy cycles of each unit in equal windows, in per mille.
+fn timeline(outcome: &Outcome) -> Option<Value> {
+    let units = outcome.units().into_iter();
+    let strips = units.filter_map(|unit| {
+        let busy = busy_per_mille(unit.timeline.as_ref()?, outcome.cycles());
+        Some(json!({ "unit": unit.name, "busy_per_mille": busy }))
+    });
+    let strips: Vec<Value> = strips.collect();
+    (!strips.is_empty()).then(|| json!(strips))
+}
+
+fn busy_per_mille(timeline: &Timeline, cycles: u64) -> Vec<u64> {
+    let windows = cycles.div_ceil(timeline.window.max(1)).max(1);
+    let group = windows.div_ceil(MOST_WINDOWS).max(1) * timeline.window;
+    let groups = cycles.div_ceil(group).max(1);
+    let mut busy = vec![0_u64; groups.try_into().unwrap_or_default()];
+    for (states, at) in timeline.windows.iter().zip(0_u64..) {
+        let group = usize::try_from(at * timeline.window / group).unwrap_or(usize::MAX);
+        if let Some(busy) = busy.get_mut(group) {
+            *busy += states[0];
+        }
+    }
+    let shares = busy.iter().zip(0_u64..).map(|(busy, at)| {
+        // The last group may be shorter than the others.
+        let length = group.min(cycles.saturating_sub(at * group)).max(1);
+        (busy * 1000 / length).min(1000)
+    });
+    shares.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_double_in_two_steps() {
+        let starts: Vec<u32> = bin_starts().take(8).collect();
+        assert_eq!(starts, [1, 2, 3, 4, 6, 8, 12, 16]);
+    }
+
+    #[test]
+    fn counts_are_binned_and_averaged() {
+        // 480 pixels in two rows become 240x1 cells of four pixels each.
+        let mut counts = vec![0; 2 * 480];
+        counts[0] = 5;
+        counts[1] = 1;
+        counts[480] = 3;
+        let found = PixelCounts::of(&counts, [480, 2]);
+        assert_eq!(found.size, [240, 1]);
+        // 9 / 4 rounds to 2.
+        assert_eq!(found.cells().unwrap()[..2], [2, 0]);
+        assert_eq!(found.histogram[0], 957);
+        assert_eq!(found.histogram[1..5], [1, 0, 1, 1]);
+        assert!((found.mean - 9.0 / 960.0).abs() < 1e-15);
+        let text = serde_json::to_string(&found).unwrap();
+        assert_eq!(serde_json::from_str::<PixelCounts>(&text).unwrap(), found);
+        let torn = PixelCounts {
+            size: [241, 1],
+            ..found
+        };
+        assert_eq!(torn.cells(), None);
+    }
+
+    #[test]
+    fn timelines_cover_the_draw() {
+        let mut timeline = Timeline {
+            window: 10,
+            windows: vec![Default::default(); 3],
+        };
+        timeline.windows[0][0] = 10;
+        timeline.windows[2][0] = 5;
+        assert_eq!(busy_per_mille(&timeline, 25), [1000, 0, 1000]);
+        let long = busy_per_mille(&timeline, 100_000);
+        assert!(long.len() as u64 <= MOST_WINDOWS, "{}", long.len());
+    }
+}

@@ -1,0 +1,49 @@
+//! The accelerator on the pages of `sim`.
+
+use std::fmt::Write;
+
+use super::ratios::Ratios;
+use super::simulated::Simulated;
+use quadrille_gpu::outcome::Outcome;
+
+/// The page of the run of the accelerator, below the line `title`, if there is one.
+pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
+    let mut runs = simulated.runs.iter();
+    let (run, outcome) = runs.find_map(|run| match &run.outcome {
+        Outcome::Gscore(outcome) => Some((run, outcome)),
+        Outcome::Pipeline(_)
+        | Outcome::MultiPass(..)
+        | Outcome::InShader(..)
+        | Outcome::Compute(_) => None,
+    })?;
+    let ratios = simulated
+        .baseline()
+        .map(|b| Ratios::between(b, &run.outcome));
+    let speedup = ratios.and_then(|r| r.speedup);
+    let speedup = speedup.map_or(String::new(), |r| format!("  {r:.2}x"));
+    let mut text = format!("{title}{}, {} MHz\n", run.name(), outcome.clock_mhz);
+    for (label, cycles, more) in [
+        ("sort and render", outcome.raster_cycles, speedup.as_str()),
+        ("whole frame", outcome.frame_cycles, ""),
+    ] {
+        let _ = writeln!(text, "{label:17}{:>9.3} ms{more}", outcome.ms(cycles));
+    }
+    for (label, count) in [
+        ("pairs", outcome.pairs),
+        ("entries read", outcome.entries),
+        ("subtiles drawn", outcome.subtiles),
+        ("fragments", outcome.fragments_blended),
+    ] {
+        let _ = writeln!(text, "{label:17}{count:>9}");
+    }
+    for stage in &outcome.stages {
+        let by = if stage.cycles > stage.unit_cycles {
+            "memory"
+        } else {
+            "its units"
+        };
+        let ms = outcome.ms(stage.cycles);
+        let _ = writeln!(text, "{:17}{ms:>9.3} ms  limited by {by}", stage.name);
+    }
+    Some(text)
+}

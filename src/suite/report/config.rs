@@ -1,0 +1,50 @@
+//! Configurations as TOML, with the meaning and source of each field.
+
+use std::fmt::Write;
+
+use quadrille_gpu::config::{Config, PRESETS};
+use quadrille_gpu::mesh_pipeline::MeshConfig;
+use quadrille_machine::spec::{Field, Source};
+
+/// Formats a configuration that is based on `preset` as TOML with the meaning, default value and source
+/// of each field. [`Config::overlaid`] reads it.
+#[must_use]
+pub fn toml(config: &Config, preset: &str) -> String {
+    text(&config.fields(), &Config::default().fields(), preset, "sim")
+}
+
+/// Formats the configuration of the mesh path, its own units after those of the emulated GPU.
+pub fn mesh_toml(config: &MeshConfig, preset: &str) -> String {
+    let default = MeshConfig::default().fields();
+    text(&config.fields(), &default, preset, "mesh --cycles")
+}
+
+fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> String {
+    let mut text = format!(
+        "# Configuration of the emulated graphics pipeline; `quadrille {command} --config FILE` reads it.\n\
+         # \"source:\" names what states a default, \"assumption:\" why a value was chosen that nothing \
+         states,\n# \"calibrated against:\" the published result that a value was chosen to allow.\n",
+    );
+    for preset in PRESETS.iter().filter(|p| p.name == preset) {
+        let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);
+    }
+    let mut table = "";
+    for (field, default) in fields.iter().zip(defaults) {
+        let Some((unit, name)) = field.name.split_once('.') else {
+            continue;
+        };
+        if unit != table {
+            let _ = write!(text, "\n[{unit}]\n");
+            table = unit;
+        }
+        let source = match field.source {
+            Source::Published(source) => format!("source: {source}"),
+            Source::Assumed(reason) => format!("assumption: {reason}"),
+            Source::Calibrated(result) => format!("calibrated against: {result}"),
+        };
+        let (meaning, default) = (field.meaning, &default.value);
+        let _ = writeln!(text, "# {meaning} Default {default}; {source}.");
+        let _ = writeln!(text, "{name} = {}", field.value);
+    }
+    text
+}

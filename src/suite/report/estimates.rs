@@ -1,0 +1,189 @@
+//! Frame times and energy on the pages and in the document of `sim`, for runs that have them.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::columns::{COLUMNS_PER_PAGE, name, row};
+use super::simulated::{Simulated, VariantRun};
+use quadrille_gpu::compute::outcome::ComputeMethod;
+use quadrille_gpu::energy::{Energy, EnergyEstimate};
+use quadrille_gpu::frame::FrameTimes;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::variant::Variant;
+
+/// A line of a frame: its label and its number.
+type FrameLine = (&'static str, fn(&FrameTimes) -> f64);
+/// A line of an energy: its label and its number.
+type EnergyLine = (&'static str, fn(&Energy) -> f64);
+
+const TIMES: [FrameLine; 4] = [
+    ("preprocess ms", |frame| frame.preprocess_ms),
+    ("sort ms", |frame| frame.sort_ms),
+    ("raster ms", |frame| frame.raster_ms),
+    ("total ms", |frame| frame.total_ms),
+];
+const PARTS: [EnergyLine; 6] = [
+    ("static mJ", |energy| energy.static_mj),
+    ("shader mJ", |energy| energy.shader_mj),
+    ("caches mJ", |energy| energy.caches_mj),
+    ("rop mJ", |energy| energy.rop_mj),
+    ("dram mJ", |energy| energy.dram_mj),
+    ("total mJ", |energy| energy.total_mj),
+];
+
+/// The pages of all runs with an estimate, below the line `title`.
+pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
+    let runs = simulated.runs.iter();
+    let runs: Vec<_> = runs
+        .filter(|run| run.frame.is_some() || run.energy.is_some())
+        .collect();
+    let pages = runs.chunks(COLUMNS_PER_PAGE);
+    pages.map(|runs| page(title, simulated, runs)).collect()
+}
+
+fn page(title: &str, simulated: &Simulated<'_>, runs: &[&VariantRun]) -> String {
+    let mut text = title.to_owned();
+    row(&mut text, "", runs, |run| name(run));
+    if runs.iter().any(|run| run.frame.is_some()) {
+        add_frame(&mut text, simulated, runs);
+    }
+    if runs.iter().any(|run| run.energy.is_some()) {
+        add_energy(&mut text, simulated, runs);
+    }
+    text
+}
+
+fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
+    let frames = runs.iter().map(|run| run.frame);
+    let frames: Vec<_> = frames.collect();
+    let number = |frame: &Option<FrameTimes>, number: &dyn Fn(&FrameTimes) -> Option<String>| {
+        let text = frame.as_ref().and_then(number);
+        text.unwrap_or_else(|| "-".to_owned())
+    };
+    text.push_str("whole frame, modelled\n");
+    for (label, ms) in TIMES {
+        row(text, label, &frames, |frame| {
+            number(frame, &|frame| Some(format!("{:>8.3}", ms(frame))))
+        });
+    }
+    row(text, "fps", &frames, |frame| {
+        number(frame, &|frame| Some(format!("{:>8.1}", frame.fps?)))
+    });
+    row(text, "raster share", &frames, |frame| {
+        number(frame, &|frame| {
+            Some(format!("{:>7.1}%", frame.raster_share? * 100.0))
+        })
+    });
+    let software = Method::Compute(ComputeMethod::ORIENTED);
+    for (label, other) in [("over compute", software), ("over baseline", baseline())] {
+        if let Some(other) = run_of(simulated, other).and_then(|run| run.frame) {
+            row(text, label, &frames, |frame| {
+                number(frame, &|frame| {
+                    let ratio = frame_ratio(&other, frame)?;
+                    Some(format!("{:>8}", format!("{ratio:.2}x")))
+                })
+            });
+        }
+    }
+}
+
+fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
+    let energies = runs.iter().map(|run| run.energy);
+    let energies: Vec<_> = energies.collect();
+    let cell = |energy: &Option<EnergyEstimate>,
+                cell: &dyn Fn(&EnergyEstimate) -> Option<String>| {
+        let text = energy.as_ref().and_then(cell);
+        text.unwrap_or_else(|| "-".to_owned())
+    };
+    let spec = &simulated.config.energy;
+    let percent = |share: f64| share * 100.0;
+    text.push_str(&format!(
+        "energy of the draw, assumed constants; band: static {:.0} to {:.0} % of {} W, DRAM {} to {} pJ per bit\n",
+        percent(spec.static_share_low),
+        percent(spec.static_share_high),
+        spec.rail_w,
+        spec.dram_pj_per_bit_low,
+        spec.dram_pj_per_bit_high,
+    ));
+    for (label, mj) in PARTS {
+        row(text, label, &energies, |energy| {
+            cell(energy, &|e| Some(format!("{:>8.3}", mj(&e.energy))))
+        });
+    }
+    row(text, " band", &energies, |energy| {
+        cell(energy, &|e| {
+            let [low, high] = e.band_mj();
+            Some(format!("{low:>8.3}..{high:.3}"))
+        })
+    });
+    row(text, "W, no DRAM", &energies, |energy| {
+        cell(energy, &|e| Some(format!("{:>8.3}", e.watts_without_dram)))
+    });
+    let Some(other) = run_of(simulated, baseline()).and_then(|run| run.energy) else {
+        return;
+    };
+    row(text, "over baseline", &energies, |energy| {
+        cell(energy, &|e| {
+            let [ratio, ..] = e.ratio_of(&other)?;
+            Some(format!("{:>8}", format!("{ratio:.2}x")))
+        })
+    });
+    row(text, " band", &energies, |energy| {
+        cell(energy, &|e| {
+            let [_, low, high] = e.ratio_of(&other)?;
+            Some(format!("{low:>7.2}x..{high:.2}x"))
+        })
+    });
+}
+
+/// Energy with its band.
+#[derive(Debug, Serialize)]
+struct EnergyWithBand {
+    #[serde(flatten)]
+    energy: Energy,
+    total_low: f64,
+    total_high: f64,
+}
+
+/// The keys of a run's estimates, null for those that it lacks.
+pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
+    let frame = run.frame.map(|frame| json!({ "frame": frame }));
+    let energy = run.energy.map(|estimate| {
+        let [total_low, total_high] = estimate.band_mj();
+        json!({
+            "energy_mj": EnergyWithBand { energy: estimate.energy, total_low, total_high },
+            "energy_events": estimate.events,
+            "power_without_dram_w": estimate.watts_without_dram,
+        })
+    });
+    [frame, energy].map(Option::unwrap_or_default)
+}
+
+/// The baseline's estimates divided by those of a run, null for those that either lacks.
+pub(super) fn ratios(simulated: &Simulated<'_>, run: &VariantRun) -> [Value; 2] {
+    let baseline = run_of(simulated, baseline());
+    let frame = baseline.and_then(|baseline| {
+        let ratio = frame_ratio(&baseline.frame?, &run.frame?);
+        Some(json!({ "frame": ratio }))
+    });
+    let energy = baseline.and_then(|baseline| {
+        let ratios = run.energy?.ratio_of(&baseline.energy?);
+        let part = |at: usize| ratios.map(|ratios| ratios[at]);
+        Some(json!({ "energy": part(0), "energy_low": part(1), "energy_high": part(2) }))
+    });
+    [frame, energy].map(Option::unwrap_or_default)
+}
+
+/// Time of `other` as a multiple of that of `frame`; `None` for a frame without time.
+fn frame_ratio(other: &FrameTimes, frame: &FrameTimes) -> Option<f64> {
+    (frame.total_ms > 0.0).then(|| other.total_ms / frame.total_ms)
+}
+
+fn baseline() -> Method {
+    Method::Pipeline(Variant::BASELINE)
+}
+
+fn run_of<'a>(simulated: &'a Simulated<'_>, method: Method) -> Option<&'a VariantRun> {
+    let mut runs = simulated.runs.iter();
+    runs.find(|run| run.outcome.method() == method)
+}

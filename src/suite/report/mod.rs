@@ -1,0 +1,39 @@
+//! Results for people and for programs.
+//!
+//! | file | output |
+//! |---|---|
+//! | `accelerator` | the accelerator on the pages of `sim` |
+//! | [`json`] | the document of `sim --json` |
+//! | [`screen`] | the pages of `sim`, in `columns` |
+//! | `software` | the software renderer on the pages of `sim` |
+//! | `estimates` | frame times and energy on the pages and in the document of `sim` |
+//! | [`deferred`] | the tables and rows of `deferred` |
+//! | [`mesh`] | the tables and rows of `mesh` |
+//! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
+//! | [`bars`] | stacked bars of bytes by buffer, as a picture |
+//! | [`table`] | text tables |
+//! | [`sensitivity`] | speedups at other values of the configuration |
+//! | [`trace`] | a Chrome trace, for Perfetto |
+//! | [`config`] | a configuration as TOML with the meaning and source of each field |
+//!
+//! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its variants.
+
+pub(crate) mod accelerator;
+pub mod bars;
+mod canvas;
+pub(crate) mod columns;
+pub mod config;
+pub mod deferred;
+pub(crate) mod estimates;
+pub mod heat;
+pub mod json;
+pub mod maps;
+pub mod mesh;
+pub mod ratios;
+pub mod scale;
+pub mod screen;
+pub mod sensitivity;
+pub mod simulated;
+pub(crate) mod software;
+pub mod table;
+pub mod trace;

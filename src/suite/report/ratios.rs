@@ -1,0 +1,56 @@
+//! Ratios between methods.
+
+use serde::Serialize;
+
+use quadrille_gpu::outcome::Outcome;
+use quadrille_gpu::result::SimulationResult;
+
+/// Counts of the baseline divided by those of another method; `None` where the method's count is 0, or
+/// where it has no such count.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratios {
+    /// Cycles.
+    pub speedup: Option<f64>,
+    /// Blended fragments.
+    pub fragments: Option<f64>,
+    /// Blended quads.
+    pub quads: Option<f64>,
+    /// Shaded fragments.
+    pub fragments_shaded: Option<f64>,
+}
+
+impl Ratios {
+    /// Ratios of the baseline over a method.
+    pub fn between(baseline: &SimulationResult, method: &Outcome) -> Self {
+        let of = |number: fn(&SimulationResult) -> u64| {
+            ratio(number(baseline), number(method.pipeline()?))
+        };
+        Self {
+            speedup: ratio(baseline.cycles, method.cycles()),
+            fragments: ratio(baseline.fragments.blended, method.fragments_blended()),
+            quads: of(|o| o.quads.blended),
+            fragments_shaded: of(|o| o.fragments.shaded),
+        }
+    }
+}
+
+/// Effect of early termination within a run: rasterized fragments over those not terminated. The
+/// termination ratio of VR-Pipe VII-B compares two runs: see [`Ratios::fragments`].
+pub(crate) fn shaded_ratio(outcome: &SimulationResult) -> Option<f64> {
+    let fragments = &outcome.fragments;
+    ratio(
+        fragments.rasterized,
+        fragments.rasterized - fragments.terminated,
+    )
+}
+
+/// Effect of quad merging within a run: quads that would be blended without it over those blended.
+pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
+    let quads = &outcome.quads;
+    ratio(quads.blended + quads.merged_pairs, quads.blended)
+}
+
+/// `a / b`; `None` if `b` is 0.
+pub(crate) fn ratio(a: u64, b: u64) -> Option<f64> {
+    (b > 0).then(|| a as f64 / b as f64)
+}

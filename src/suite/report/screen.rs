@@ -1,0 +1,285 @@
+//! The pages of `sim`: the variants of a view side by side, in at most 24 lines of 100 columns for five
+//! variants. Further variants follow on pages of their own, and then the other methods.
+
+use std::time::Duration;
+
+use super::accelerator;
+use super::columns::{COLUMNS_PER_PAGE, LINE, name, row, short};
+use super::estimates;
+use super::ratios::Ratios;
+use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
+use super::software;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
+use quadrille_gpu::result::SimulationResult;
+use quadrille_machine::collect::UnitCycles;
+
+/// Characters of a bar.
+const BAR: usize = 10;
+/// Meaning of the bars.
+const KEY: &str = "█ works  ░ held up";
+
+/// Formats results of one draw as the page that `quadrille sim` prints, below `title`.
+#[must_use]
+pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResult>) -> String {
+    let (mut view, mut runs) = (ViewFacts::default(), Vec::new());
+    for outcome in results {
+        let layout = outcome.framebuffer.layout;
+        (view.width, view.height) = (layout.width, layout.height);
+        view.splats_in_frustum = outcome.raster.splats;
+        runs.push(VariantRun {
+            outcome: outcome.into(),
+            host: Duration::ZERO,
+            output: None,
+            against_reference: None,
+            frame: None,
+            energy: None,
+        });
+    }
+    let scene = SceneFacts {
+        path: title.to_owned(),
+        ..SceneFacts::default()
+    };
+    pages(&Simulated {
+        scene: &scene,
+        view,
+        profile: "",
+        config,
+        preset: "",
+        host: [Duration::ZERO; 2],
+        runs,
+    })
+}
+
+/// Formats the results of a view as the pages that `quadrille sim` prints.
+#[must_use]
+pub fn pages(simulated: &Simulated<'_>) -> String {
+    let runs: Vec<_> = simulated.pipelines().collect();
+    let pages = runs.chunks(COLUMNS_PER_PAGE);
+    let pages = pages.map(|runs| page(simulated, runs));
+    let facts = title(simulated, "");
+    let pages = pages.chain(software::pages(&facts, simulated));
+    let pages = pages.chain(accelerator::page(&facts, simulated));
+    let pages: Vec<_> = pages.chain(estimates::pages(&facts, simulated)).collect();
+    pages.join("\n")
+}
+
+fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) -> String {
+    let baseline = simulated.baseline();
+    let ratio = |(run, _): &(&VariantRun, &SimulationResult), pick: fn(&Ratios) -> Option<f64>| {
+        let ratios = baseline.map(|b| Ratios::between(b, &run.outcome));
+        let ratio = ratios.as_ref().and_then(pick);
+        ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
+    };
+    let mut text = title(simulated, KEY);
+    row(&mut text, "", runs, |(run, _)| name(run));
+    row(&mut text, "cycles", runs, |run| {
+        let speedup = ratio(run, |r| r.speedup);
+        format!("{} {speedup}", short(run.1.cycles))
+    });
+    row(&mut text, "frame ms", runs, |run| {
+        format!("{:>8.3}", simulated.ms(run.1.cycles))
+    });
+    row(&mut text, "fragments", runs, |run| {
+        let times = ratio(run, |r| r.fragments);
+        format!("{} {times}", short(run.1.fragments.blended))
+    });
+    row(&mut text, "quads", runs, |run| {
+        let times = ratio(run, |r| r.quads);
+        format!("{} {times}", short(run.1.quads.blended))
+    });
+    if runs.iter().any(|(_, outcome)| outcome.passes.len() > 1) {
+        text.push_str(&rows_of_passes(runs));
+    }
+    if runs.iter().any(|(_, outcome)| outcome.in_shader.is_some()) {
+        text.push_str(&rows_of_blending_in_shaders(runs));
+    }
+    row(&mut text, "limited by", runs, |run| {
+        let critical = run.1.critical_unit();
+        critical.map_or("-".to_owned(), limit)
+    });
+    for unit in unit_names(runs) {
+        row(&mut text, unit, runs, |run| {
+            let ports = (run.1.units.iter()).filter(|port| unit_of(port) == unit);
+            let critical = ports.max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()));
+            critical.map_or("-".to_owned(), bar)
+        });
+    }
+    text
+}
+
+/// Rows about the passes of each run: their number, the cycles of the stencil updates and of the gaps between
+/// draws, and the pixels that the updates terminated. Empty for runs of a single pass.
+fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
+    let mut text = String::new();
+    let mut of_passes = |label: &str, count: fn(&SimulationResult) -> u64| {
+        row(&mut text, label, runs, |(_, outcome)| {
+            if outcome.passes.len() > 1 {
+                short(count(outcome))
+            } else {
+                String::new()
+            }
+        });
+    };
+    of_passes("passes", |outcome| outcome.passes.len() as u64);
+    of_passes("update cycles", |outcome| {
+        outcome.passes.iter().map(|pass| pass.update_cycles).sum()
+    });
+    of_passes("gap cycles", |outcome| {
+        let drawn = outcome.passes.iter();
+        let drawn = drawn.map(|pass| pass.draw_cycles + pass.update_cycles);
+        outcome.cycles.saturating_sub(drawn.sum())
+    });
+    of_passes("terminated px", |outcome| {
+        outcome.stencil_updates.terminated
+    });
+    text
+}
+
+/// Rows about blending in the shader: what is lost without order, and what order costs.
+fn rows_of_blending_in_shaders(runs: &[(&VariantRun, &SimulationResult)]) -> String {
+    let mut text = String::new();
+    let mut of_counts = |label: &str, cell: fn(&InShader) -> Option<String>| {
+        let cells = runs.iter().map(|(_, outcome)| outcome.in_shader.as_ref());
+        let cells: Vec<_> = cells.map(|counts| counts.and_then(cell)).collect();
+        if cells.iter().any(Option::is_some) {
+            row(&mut text, label, &cells, |cell| {
+                cell.clone().unwrap_or_default()
+            });
+        }
+    };
+    of_counts("lost updates", |counts| {
+        Some(short(unordered(counts)?.lost_updates))
+    });
+    of_counts("vs baseline", |counts| {
+        let psnr_db = unordered(counts)?.psnr_vs_baseline_db;
+        Some(psnr_db.map_or("   exact".to_owned(), |db| format!("{db:>8.1} dB")))
+    });
+    of_counts("conflicts", |counts| {
+        Some(short(interlocked(counts)?.conflict_flushes))
+    });
+    of_counts("handoffs", |counts| {
+        Some(short(interlocked(counts)?.handoffs))
+    });
+    of_counts("wait cycles", |counts| {
+        Some(short(interlocked(counts)?.wait_cycles))
+    });
+    text
+}
+
+fn unordered(counts: &InShader) -> Option<&ShaderBlendOutcome> {
+    match counts {
+        InShader::Unordered(counts) => Some(counts),
+        InShader::Interlocked(_) => None,
+    }
+}
+
+fn interlocked(counts: &InShader) -> Option<&InterlockOutcome> {
+    match counts {
+        InShader::Interlocked(counts) => Some(counts),
+        InShader::Unordered(_) => None,
+    }
+}
+
+/// The first line: scene, view, GPU, and the meaning of the bars.
+fn title(simulated: &Simulated<'_>, key: &str) -> String {
+    let path = &simulated.scene.path;
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let view = &simulated.view;
+    let gpu = &simulated.config.gpu;
+    let facts = format!(
+        "{file} {} {}x{}  {} {} MHz  {} splats",
+        view.name, view.width, view.height, simulated.preset, gpu.clock_mhz, view.splats_in_frustum
+    );
+    let room = LINE - key.chars().count() - 2;
+    let facts: String = if facts.chars().count() > room {
+        facts.chars().take(room - 1).chain(['…']).collect()
+    } else {
+        facts
+    };
+    let line = format!("{facts:room$}  {key}");
+    format!("{}\n", line.trim_end())
+}
+
+/// The port that limits a run and its occupancy, or that none does and which comes closest.
+fn limit(critical: &UnitCycles) -> String {
+    let port = format!(
+        "{} {:.0}%",
+        critical.name,
+        critical.limiting_share() * 100.0
+    );
+    if critical.is_limiting() {
+        port
+    } else {
+        format!("none, {port}")
+    }
+}
+
+/// Name of the unit that a port belongs to: a unit with an output port of its own has a line for both.
+fn unit_of(port: &UnitCycles) -> &'static str {
+    port.name.strip_suffix("_out").unwrap_or(port.name)
+}
+
+/// Units of all runs, in pipeline order.
+fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
+    // Variants differ in optional units only, so the run with the most units has all of them.
+    let units = runs.iter().map(|(_, outcome)| &outcome.units);
+    let all = units.max_by_key(|units| units.len());
+    let mut names: Vec<_> = all.into_iter().flatten().map(unit_of).collect();
+    names.dedup();
+    names
+}
+
+/// Draws the share of cycles in which a unit worked, the share in which it was held up by anything but
+/// a lack of work, and the first as a number.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shares of a bar of ten characters"
+)]
+fn bar(unit: &UnitCycles) -> String {
+    let total = unit.total();
+    let held_up: u64 = (unit.idle.iter())
+        .filter(|(reason, _)| {
+            !(reason.starts_with("starved") || ["drained", "unused"].contains(&reason.as_str()))
+        })
+        .map(|(_, cycles)| cycles)
+        .sum();
+    let length = |cycles: u64| cycles as f64 / total.max(1) as f64 * BAR as f64;
+    let eighths = (length(unit.busy) * 8.0).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    bar.push_str(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]);
+    let drawn = bar.chars().count();
+    let end = length(unit.busy + held_up).round() as usize;
+    bar.push_str(&"░".repeat(end.min(BAR).saturating_sub(drawn)));
+    format!("{bar:BAR$} {:>3.0}%", unit.utilisation() * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(busy: u64, idle: &[(&str, u64)]) -> UnitCycles {
+        UnitCycles {
+            name: "crop",
+            instances: 1,
+            busy,
+            idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
+            moved: 0,
+            rate: None,
+            timeline: None,
+        }
+    }
+
+    #[test]
+    fn bars_have_ten_characters() {
+        assert_eq!(bar(&unit(100, &[])), "██████████ 100%");
+        assert_eq!(bar(&unit(0, &[("drained", 7)])), "             0%");
+        assert_eq!(
+            bar(&unit(50, &[("miss", 25), ("starved by cores", 25)])),
+            "█████░░░    50%"
+        );
+        assert_eq!(bar(&unit(999, &[("miss", 1)])), "██████████ 100%");
+        assert_eq!(bar(&unit(1, &[("blocked by it", 999)])).chars().count(), 15);
+    }
+}

@@ -1,0 +1,79 @@
+//! The table and the document of `sim --sensitivity`.
+
+use serde_json::{Value, json};
+
+use super::table::{TextTable, or_dash};
+use quadrille_gpu::sensitivity::{Change, FieldSensitivity, Sensitivity};
+use quadrille_gpu::variant::Variant;
+use quadrille_machine::spec::Source;
+
+/// Least swing of a field that has a row in the table, as a fraction.
+const LEAST_SWING: f64 = 0.005;
+
+/// Formats the fields whose half or double value changes a speedup by at least 0.5 %, the most
+/// influential first.
+pub fn table(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> String {
+    let compared: Vec<_> = (0..variants.len()).skip(1).collect();
+    let names: Vec<_> = compared.iter().map(|&v| variants[v].to_string()).collect();
+    let headings = ["<field", "<source", "value", "half", "twice"].into_iter();
+    let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
+    let mut table = TextTable::new(&headings);
+    let defaults = compared
+        .iter()
+        .map(|&v| format!("{:.3}", sensitivity.speedups[v]));
+    let first = ["(as configured)", "", "", "", ""].map(str::to_owned);
+    table.row(first.into_iter().chain(defaults));
+    let swings = |field: &&FieldSensitivity| field.swing(&sensitivity.speedups) >= LEAST_SWING;
+    let shown: Vec<_> = sensitivity.fields.iter().filter(swings).collect();
+    for field in &shown {
+        let [half, twice] = field.changes.each_ref();
+        let value = |change: &Option<Change>| or_dash(change.as_ref(), |c| c.value.clone());
+        let speedups = compared.iter().map(|&v| {
+            let [half, twice] = field.speedups(v).map(|s| or_dash(s, |s| format!("{s:.3}")));
+            format!("{half} .. {twice}")
+        });
+        let described = [
+            field.field.name.clone(),
+            kind(field).to_owned(),
+            field.field.value.clone(),
+            value(half),
+            value(twice),
+        ];
+        table.row(described.into_iter().chain(speedups));
+    }
+    let left = sensitivity.fields.len() - shown.len();
+    format!(
+        "{view}: speedups over {}, at half and at twice the value of a field\n{table}\
+         {left} more fields change no speedup by 0.5 %\n",
+        variants[0]
+    )
+}
+
+fn kind(field: &FieldSensitivity) -> &'static str {
+    match field.field.source {
+        Source::Published(_) => "published",
+        Source::Assumed(_) => "assumed",
+        Source::Calibrated(_) => "calibrated",
+    }
+}
+
+/// All fields with the cycles of all variants.
+pub fn document(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> Value {
+    let fields = sensitivity.fields.iter().map(|field| {
+        let changes = field.changes.iter().flatten();
+        let changes = changes.map(|c| json!({ "value": c.value, "cycles": c.cycles }));
+        json!({
+            "field": field.field.name,
+            "source": kind(field),
+            "value": field.field.value,
+            "swing": field.swing(&sensitivity.speedups),
+            "changes": changes.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "view": view,
+        "variants": variants.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "speedups": sensitivity.speedups,
+        "fields": fields.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,113 @@
+//! The results of a view by any number of methods, as reports read them.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use quadrille_gpu::config::Config;
+use quadrille_gpu::energy::EnergyEstimate;
+use quadrille_gpu::frame::FrameTimes;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::outcome::Outcome;
+use quadrille_gpu::result::SimulationResult;
+use quadrille_gpu::variant::Variant;
+
+/// Description of the scene in reports.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct SceneFacts {
+    /// Path of the file, as given.
+    pub path: String,
+    /// Number of splats.
+    pub splats: usize,
+    /// Degree of the spherical harmonics.
+    pub sh_degree: u8,
+}
+
+/// Description of the view in reports.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ViewFacts {
+    /// Name of the view.
+    pub name: String,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Number of splats whose footprint may touch the picture.
+    pub splats_in_frustum: u64,
+}
+
+/// Difference between a picture and that of the reference renderer without a stop rule, in f32.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AgainstReference {
+    /// PSNR in decibels; `None` for identical pictures.
+    #[serde(rename = "psnr_vs_reference_db")]
+    pub psnr_db: Option<f64>,
+    /// Largest difference of a colour channel.
+    #[serde(rename = "max_abs_vs_reference")]
+    pub max_abs: f64,
+}
+
+/// The run of a method.
+#[derive(Debug)]
+pub struct VariantRun {
+    /// Result of the method.
+    pub outcome: Outcome,
+    /// Time on the host, with the other methods running at the same time.
+    pub host: Duration,
+    /// Path of the picture, if one was written.
+    pub output: Option<String>,
+    /// Difference to the reference renderer, if requested.
+    pub against_reference: Option<AgainstReference>,
+    /// Modelled times of the whole frame, if requested.
+    pub frame: Option<FrameTimes>,
+    /// Energy of the draw, if requested.
+    pub energy: Option<EnergyEstimate>,
+}
+
+impl VariantRun {
+    /// Name of the method.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.outcome.method().to_string()
+    }
+}
+
+/// The results of a view by any number of methods.
+#[derive(Debug)]
+pub struct Simulated<'a> {
+    /// Scene of the view.
+    pub scene: &'a SceneFacts,
+    /// View that was drawn.
+    pub view: ViewFacts,
+    /// Name of the profile that the splats were projected with.
+    pub profile: &'static str,
+    /// Configuration of the emulated GPU.
+    pub config: &'a Config,
+    /// Name of the preset that the configuration is based on.
+    pub preset: &'a str,
+    /// Time on the host to project and sort, and of all variants together.
+    pub host: [Duration; 2],
+    /// Run of each method.
+    pub runs: Vec<VariantRun>,
+}
+
+impl Simulated<'_> {
+    /// Result of the baseline, if it was run.
+    pub fn baseline(&self) -> Option<&SimulationResult> {
+        let baseline = Method::Pipeline(Variant::BASELINE);
+        let mut runs = self.runs.iter();
+        let run = runs.find(|run| run.outcome.method() == baseline)?;
+        run.outcome.pipeline()
+    }
+
+    /// Runs of the graphics pipeline, with their results.
+    pub fn pipelines(&self) -> impl Iterator<Item = (&VariantRun, &SimulationResult)> {
+        let runs = self.runs.iter();
+        runs.filter_map(|run| Some((run, run.outcome.pipeline()?)))
+    }
+
+    /// Duration of `cycles` at the configured clock, in milliseconds.
+    pub fn ms(&self, cycles: u64) -> f64 {
+        cycles as f64 / (self.config.gpu.clock_mhz * 1e3)
+    }
+}

@@ -1,0 +1,82 @@
+//! The software renderer on the pages of `sim`.
+
+use super::columns::{COLUMNS_PER_PAGE, name, row, short};
+use super::ratios::Ratios;
+use super::simulated::{Simulated, VariantRun};
+use quadrille_gpu::compute::outcome::ComputeResult;
+use quadrille_gpu::outcome::Outcome;
+
+/// A run of the software renderer, with its result.
+type SoftwareRun<'a> = (&'a VariantRun, &'a ComputeResult);
+
+/// The pages of all runs of the software renderer, below the line `title`.
+pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
+    let runs = simulated.runs.iter().filter_map(|run| match &run.outcome {
+        Outcome::Compute(outcome) => Some((run, &**outcome)),
+        Outcome::Pipeline(_)
+        | Outcome::MultiPass(..)
+        | Outcome::InShader(..)
+        | Outcome::Gscore(_) => None,
+    });
+    let runs: Vec<_> = runs.collect();
+    let pages = runs.chunks(COLUMNS_PER_PAGE);
+    pages.map(|runs| page(title, simulated, runs)).collect()
+}
+
+fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> String {
+    let against = |run: &VariantRun, pick: fn(&Ratios) -> Option<f64>| {
+        let ratios = simulated
+            .baseline()
+            .map(|b| Ratios::between(b, &run.outcome));
+        let ratio = ratios.as_ref().and_then(pick);
+        ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
+    };
+    let percent = |share: Option<f64>| {
+        share.map_or("-".to_owned(), |share| format!("{:>7.1}%", share * 100.0))
+    };
+    let mut text = title.to_owned();
+    row(&mut text, "", runs, |(run, _)| name(run));
+    row(&mut text, "raster cycles", runs, |(run, outcome)| {
+        let speedup = against(run, |r| r.speedup);
+        format!("{} {speedup}", short(outcome.cycles))
+    });
+    row(&mut text, "fragments", runs, |(run, outcome)| {
+        let times = against(run, |r| r.fragments);
+        format!("{} {times}", short(outcome.lanes.blended))
+    });
+    row(&mut text, "missed", runs, |(_, o)| {
+        short(o.fragments_missed)
+    });
+    row(&mut text, "pairs", runs, |(_, o)| short(o.pairs));
+    row(&mut text, "rounds", runs, |(_, o)| short(o.rounds));
+    row(&mut text, "warp entries", runs, |(_, o)| {
+        short(o.warp_entries)
+    });
+    row(&mut text, "lanes blend", runs, |(_, o)| {
+        percent(o.blending_share())
+    });
+    row(&mut text, " where any", runs, |(_, o)| {
+        percent(o.blending_share_of_blending())
+    });
+    let reasons = runs[0].1.cycles_by_reason.named();
+    for (index, (reason, _)) in reasons.into_iter().enumerate() {
+        row(&mut text, reason, runs, |(_, outcome)| {
+            let total = outcome.schedulers * outcome.cycles;
+            let (_, cycles) = outcome.cycles_by_reason.named()[index];
+            percent((total > 0).then(|| cycles as f64 / total as f64))
+        });
+    }
+    for (index, kernel) in runs[0].1.kernels.iter().enumerate() {
+        row(
+            &mut text,
+            &format!("{} ms", kernel.name),
+            runs,
+            |(_, outcome)| format!("{:>8.3}", simulated.ms(outcome.kernels[index].cycles)),
+        );
+    }
+    row(&mut text, "all ms", runs, |(_, outcome)| {
+        let cycles = outcome.kernels.iter().map(|kernel| kernel.cycles).sum();
+        format!("{:>8.3}", simulated.ms(cycles))
+    });
+    text
+}

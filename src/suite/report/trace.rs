@@ -1,0 +1,141 @@
+//! Chrome traces (JSON object format), which Perfetto opens. Each variant is a process; each unit is a
+//! counter track with the percentage of every window in each state. Times are in microseconds at the
+//! configured clock.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::simulated::{Simulated, VariantRun};
+use quadrille_machine::collect::UnitCycles;
+use quadrille_machine::timing::{STATES, StallReason, Timeline};
+
+/// Maximum number of windows of a unit.
+const MAX_WINDOWS: usize = 512;
+/// Maximum number of samples of all units of all variants. At 200 bytes per sample at most, a file
+/// stays below 8 MB.
+const MAX_SAMPLES: usize = 40_000;
+
+/// Writes the trace of a view whose runs kept timelines.
+///
+/// # Errors
+/// Returns the errors of `out`.
+pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
+    let units_of: Vec<_> = simulated.runs.iter().map(|r| r.outcome.units()).collect();
+    let units: usize = units_of.iter().map(Vec::len).sum();
+    let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
+    // Variants differ in optional units only, so the run with the most units numbers all of them.
+    let all = units_of.iter().max_by_key(|units| units.len());
+    let all: Vec<_> = all.into_iter().flatten().map(|unit| unit.name).collect();
+    let number = |name| {
+        all.iter()
+            .position(|n| *n == name)
+            .map_or(0, |index| index + 1)
+    };
+    let mut first = true;
+    let mut event = |out: &mut dyn Write, event: &Value| {
+        let separator = if first { "\n" } else { ",\n" };
+        first = false;
+        write!(out, "{separator}{event}")
+    };
+    write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
+    for ((run, units), pid) in simulated.runs.iter().zip(&units_of).zip(1..) {
+        for metadata in frame_events(simulated, run, pid) {
+            event(out, &metadata)?;
+        }
+        for unit in units {
+            let Some(timeline) = &unit.timeline else {
+                continue;
+            };
+            let track = Track {
+                pid,
+                // Perfetto sorts tracks by name; the number keeps them in pipeline order.
+                name: format!("{:02} {}", number(unit.name), unit.name),
+                us_per_cycle: 1.0 / simulated.config.gpu.clock_mhz,
+                end: run.outcome.cycles(),
+            };
+            for sample in track.samples(unit, timeline, most) {
+                event(out, &sample)?;
+            }
+        }
+    }
+    writeln!(out, "\n]}}")
+}
+
+/// Names of the process and its thread, and one slice for the draw.
+fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value; 4] {
+    let name = run.name();
+    let cycles = run.outcome.cycles();
+    let named = |what: &str, args: Value| json!({"ph": "M", "pid": pid, "tid": 0, "name": what, "args": args});
+    [
+        named(
+            "process_name",
+            json!({"name": format!("{name} ({})", simulated.view.name)}),
+        ),
+        named("process_sort_index", json!({"sort_index": pid})),
+        named("thread_name", json!({"name": "draw"})),
+        json!({
+            "ph": "X", "pid": pid, "tid": 0, "name": name, "ts": 0,
+            "dur": simulated.ms(cycles) * 1e3, "args": {"cycles": cycles},
+        }),
+    ]
+}
+
+/// The counter track of a unit.
+struct Track {
+    pid: u32,
+    name: String,
+    us_per_cycle: f64,
+    /// Cycles of the run.
+    end: u64,
+}
+
+impl Track {
+    /// Samples at the windows whose shares differ from the window before, and one at the end.
+    fn samples(&self, unit: &UnitCycles, timeline: &Timeline, most: usize) -> Vec<Value> {
+        let group = timeline.windows.len().div_ceil(most).max(1);
+        let windows: Vec<_> = timeline.windows.chunks(group).map(sum).collect();
+        // States that did not occur are left out.
+        let totals = sum(&windows);
+        let states: Vec<_> = (0..STATES).filter(|&state| totals[state] > 0).collect();
+        let mut samples = Vec::new();
+        let mut last: Option<Vec<u64>> = None;
+        for (window, number) in windows.iter().zip(0_u64..) {
+            let start = number * timeline.window * group as u64;
+            let shares = per_mille(window, &states);
+            if last.as_ref() != Some(&shares) {
+                samples.push(self.sample(start, &states, &shares));
+                last = Some(shares);
+            }
+        }
+        debug_assert!(samples.len() <= most, "{} samples", unit.name);
+        samples.push(self.sample(self.end, &states, &vec![0; states.len()]));
+        samples
+    }
+
+    fn sample(&self, cycle: u64, states: &[usize], per_mille: &[u64]) -> Value {
+        let values = states.iter().zip(per_mille);
+        let percent = |(&state, &share)| (state_name(state), json!(share as f64 / 10.0));
+        let values: Map<_, _> = values.map(percent).collect();
+        // Rounded to a nanosecond.
+        let us = (cycle as f64 * self.us_per_cycle * 1e3).round() / 1e3;
+        json!({"ph": "C", "pid": self.pid, "name": self.name, "ts": us, "args": values})
+    }
+}
+
+fn sum(windows: &[[u64; STATES]]) -> [u64; STATES] {
+    std::array::from_fn(|state| windows.iter().map(|window| window[state]).sum())
+}
+
+fn per_mille(window: &[u64; STATES], states: &[usize]) -> Vec<u64> {
+    let total = window.iter().sum::<u64>().max(1);
+    let share = |&state: &usize| (window[state] * 1000 + total / 2) / total;
+    states.iter().map(share).collect()
+}
+
+fn state_name(state: usize) -> String {
+    match state.checked_sub(1) {
+        None => "busy".to_owned(),
+        Some(reason) => format!("{:?}", StallReason::ALL[reason]).to_lowercase(),
+    }
+}

@@ -1,0 +1,350 @@
+//! Quads of a draw of splats, sent through a merging unit and blended.
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "pictures have at most 2^15 pixels per side, grids 512 triangles, boxes two"
+)]
+
+use rayon::prelude::*;
+
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::geometry::{PixelRect, Vertex};
+use quadrille_base::raster::outline::Outline;
+use quadrille_base::raster::sampled::SampledPolygon;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::shading::under_channel;
+use quadrille_gpu::draw::Draw;
+use quadrille_gpu::warp::fragment::FragmentShader;
+use quadrille_mesh::files::ShaderEffects;
+use quadrille_mesh::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
+use quadrille_mesh::merge::{DisjointSet, MergeDriver, MergeStream, MergeUnitKind, MergedQuad};
+use quadrille_mesh::merge::{QfmCounters, QuadFragment};
+use quadrille_mesh::project::touched_quads;
+
+/// Effects of the splats' fragment shader other than colour: it discards fragments whose alpha is
+/// below 1/255.
+pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
+    discards: true,
+    writes_depth: false,
+    writes_memory: false,
+    alpha_to_coverage: false,
+    reads_primitive_id: false,
+    reads_coverage: false,
+};
+
+/// Splats per grid: as many as a triangle mask holds, so that the units could merge quads of different
+/// splats if their boxes shared an edge.
+const SPLATS_PER_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
+/// Splats rasterized between two checks of the number of quads.
+const SPLATS_PER_BATCH: u32 = 1 << 16;
+/// Splats per task.
+const SPLATS_PER_TASK: usize = 256;
+/// Limit on the quads, each of which takes 24 bytes, and 16 more while they are merged.
+const MAX_QUADS: u64 = 1 << 26;
+
+/// A quad of one triangle of a splat's box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SplatQuad {
+    /// Coverage mask of the samples; 0 where the triangle only touches the quad.
+    pub coverage: u64,
+    /// Index of the splat in drawing order.
+    pub splat: u32,
+    /// Column and row, in quads.
+    pub position: [u16; 2],
+    /// Mask of the pixels whose centre is covered.
+    pub centres: u8,
+    /// Index of the triangle in the box, 0 or 1.
+    pub half: u8,
+    /// Whether the triangle is front-facing.
+    pub is_front: bool,
+}
+
+impl SplatQuad {
+    /// Returns the quad in the form that merging units accept.
+    #[inline]
+    fn fragment(&self) -> QuadFragment {
+        let first = self.splat.wrapping_mul(4);
+        let corners = if self.half == 0 { [0, 1, 2] } else { [0, 2, 3] };
+        QuadFragment {
+            position: self.position,
+            coverage: self.coverage,
+            centres: self.centres,
+            is_front: self.is_front,
+            triangle: (self.splat % SPLATS_PER_GRID * 2) as u16 + u16::from(self.half),
+            ids: corners.map(|c| first.wrapping_add(c)),
+        }
+    }
+}
+
+/// The quads of a draw's splats in drawing order.
+#[derive(Debug)]
+pub struct SplatQuads {
+    /// The quads, including those without coverage.
+    pub quads: Vec<SplatQuad>,
+    /// Sample positions.
+    pub pattern: &'static SamplePattern,
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
+}
+
+impl SplatQuads {
+    /// Rasterizes the splats of a draw; the level changes no result.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] when there are more than 2^26 quads.
+    pub fn new(draw: &Draw, pattern: &'static SamplePattern, level: SimdLevel) -> Result<Self> {
+        let size = [draw.width, draw.height];
+        let mut quads: Vec<SplatQuad> = Vec::new();
+        let mut next = 0;
+        while next < draw.len() {
+            let end = draw.len().min(next.saturating_add(SPLATS_PER_BATCH));
+            let batch: Vec<u32> = (next..end).collect();
+            let tasks: Vec<Vec<SplatQuad>> = batch
+                .par_chunks(SPLATS_PER_TASK)
+                .map(|splats| {
+                    let mut out = Vec::new();
+                    for &splat in splats {
+                        let halves = draw.box_triangles(splat).into_iter().flatten();
+                        for (corners, half) in halves.zip(0..) {
+                            raster(corners, [splat, half], size, (pattern, level), &mut out);
+                        }
+                    }
+                    out
+                })
+                .collect();
+            tasks.into_iter().for_each(|task| quads.extend(task));
+            let what = "quads of the splats (choose a smaller picture)";
+            Error::check_limit(what, MAX_QUADS, quads.len() as u64)?;
+            next = end;
+        }
+        Ok(Self {
+            quads,
+            pattern,
+            size,
+        })
+    }
+
+    /// Number of quads that cover a sample.
+    pub(crate) fn covered(&self) -> u64 {
+        self.quads.iter().filter(|q| q.coverage != 0).count() as u64
+    }
+
+    /// Sends the quads of a draw through a unit, without regard to the unit's rules about shaders.
+    ///
+    /// As in hardware, the unit is not flushed between grids: fully covered quads leave it at once and
+    /// overtake quads of earlier splats.
+    pub fn merged(
+        &self,
+        draw: &Draw,
+        shader: FragmentShader<'_>,
+        unit: MergeUnitKind,
+    ) -> SplatsMerged {
+        let mut blending = Blending::new(self, draw, shader);
+        let mut driver = MergeDriver::new(unit.build(), self.pattern);
+        let boxes = topology();
+        let mut grid = None;
+        let mut shaded = 0;
+        let mut blend = |stream: &mut MergeStream| {
+            for quad in stream.out.drain(..) {
+                shaded += 1;
+                blending.blend(&quad);
+            }
+        };
+        for quad in &self.quads {
+            let grid_of_quad = quad.splat / SPLATS_PER_GRID;
+            if grid != Some(grid_of_quad) {
+                grid = Some(grid_of_quad);
+                driver.unit.begin_grid(&boxes);
+            }
+            driver.push(&quad.fragment(), false);
+            blend(&mut driver.stream);
+        }
+        driver.flush();
+        blend(&mut driver.stream);
+        SplatsMerged {
+            quads: self.covered(),
+            shaded,
+            between_splats: between_splats(self, &driver.stream.fragments),
+            qfm: driver.counters().qfm,
+            picture: blending.resolve(),
+        }
+    }
+}
+
+/// Outcome of a merging unit on a draw of splats.
+#[derive(Debug, Clone)]
+pub struct SplatsMerged {
+    /// Number of quads into the unit that cover a sample.
+    pub quads: u64,
+    /// Number of quads out of the unit, each of which is shaded.
+    pub shaded: u64,
+    /// Number of quads into the unit, including those without coverage, of which a pixel is shaded with
+    /// a quad of another splat.
+    pub between_splats: u64,
+    /// Counters of quad-fragment merging, if that is the unit.
+    pub qfm: Option<QfmCounters>,
+    /// Picture that results from blending quads in the order in which they leave the unit.
+    pub picture: Frame,
+}
+
+impl SplatsMerged {
+    /// Number of quads that need no shading thanks to the unit.
+    pub fn saved(&self) -> u64 {
+        self.quads - self.shaded
+    }
+}
+
+/// Rasterizes a triangle of a splat's box.
+fn raster(
+    corners: [Vertex; 3],
+    [splat, half]: [u32; 2],
+    size: [u32; 2],
+    (pattern, level): (&'static SamplePattern, SimdLevel),
+    out: &mut Vec<SplatQuad>,
+) {
+    let [x1, y1] = size.map(u32::cast_signed);
+    let (x0, y0) = (0, 0);
+    let picture = PixelRect { x0, y0, x1, y1 };
+    let Some(outline) = SampledPolygon::triangle(corners, pattern, level) else {
+        return;
+    };
+    let area = outline.bounds().intersect(picture);
+    if area.is_empty() {
+        return;
+    }
+    touched_quads(&outline, area, |position, quad| {
+        out.push(SplatQuad {
+            coverage: quad.coverage,
+            splat,
+            position,
+            centres: quad.centres,
+            half: half as u8,
+            is_front: outline.is_front(),
+        });
+    });
+}
+
+/// Topology of the boxes of [`SPLATS_PER_GRID`] splats: pairs of triangles that share a diagonal.
+fn topology() -> Topology {
+    let splats = 0..u16::try_from(SPLATS_PER_GRID).unwrap_or(0);
+    let corners = |k: u16| [[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]];
+    let across = |k: u16| {
+        let [first, second] = [2 * k, 2 * k + 1];
+        [
+            [NO_NEIGHBOUR, NO_NEIGHBOUR, second],
+            [first, NO_NEIGHBOUR, NO_NEIGHBOUR],
+        ]
+    };
+    Topology {
+        triangles: splats.clone().flat_map(corners).collect(),
+        neighbours: splats.flat_map(across).collect(),
+    }
+}
+
+/// Counts the quads of which a pixel is shaded with a quad of another splat.
+fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
+    let all = quads.quads.iter().zip(0..);
+    let is_between = |&(quad, number): &(&SplatQuad, u32)| {
+        let of_other = |root: u32| quads.quads[root as usize].splat != quad.splat;
+        (0..4).any(|pixel| of_other(merged.find(number, pixel)))
+    };
+    all.filter(is_between).count() as u64
+}
+
+/// Colour buffer with samples, blended front to back as in the emulated pipeline. A fragment is shaded
+/// once, at the pixel's centre, for all its samples.
+struct Blending<'a> {
+    quads: &'a SplatQuads,
+    draw: &'a Draw,
+    shader: FragmentShader<'a>,
+    /// Premultiplied colours of all samples, by row, pixel and sample.
+    samples: Vec<[f32; 4]>,
+}
+
+impl<'a> Blending<'a> {
+    fn new(quads: &'a SplatQuads, draw: &'a Draw, shader: FragmentShader<'a>) -> Self {
+        let [width, height] = quads.size.map(|side| side as usize);
+        let count = quads.pattern.count() as usize;
+        Self {
+            quads,
+            draw,
+            shader,
+            samples: vec![[0.0; 4]; width * height * count],
+        }
+    }
+
+    /// Blends a quad; each pixel has the colour and alpha of the splat that supplies its inputs.
+    fn blend(&mut self, quad: &MergedQuad) {
+        let pattern = self.quads.pattern;
+        let count = pattern.count() as usize;
+        let width = self.quads.size[0];
+        for (pixel, &input) in quad.inputs.iter().enumerate() {
+            let covered = pattern.pixel(quad.coverage, pixel);
+            if covered == 0 {
+                continue;
+            }
+            let input = &self.quads.quads[input as usize];
+            let x = u32::from(input.position[0]) * 2 + (pixel as u32 & 1);
+            let y = u32::from(input.position[1]) * 2 + (pixel as u32 >> 1);
+            let splat = &self.draw.splats[input.splat as usize];
+            let Some(alpha) = self.shader.fragment(splat, x, y) else {
+                continue;
+            };
+            let [r, g, b] = splat.colour.map(|c| alpha * c);
+            let at = (y as usize * width as usize + x as usize) * count;
+            for (sample, stored) in self.samples[at..at + count].iter_mut().enumerate() {
+                if covered >> sample & 1 == 1 {
+                    let front = stored[3];
+                    for (channel, back) in stored.iter_mut().zip([r, g, b, alpha]) {
+                        *channel = under_channel(*channel, front, back);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Averages the samples of each pixel.
+    fn resolve(self) -> Frame {
+        let count = self.quads.pattern.count() as usize;
+        let share = 1.0 / f32::from(u16::try_from(count).unwrap_or(1));
+        let mean = |samples: &[[f32; 4]]| {
+            [0, 1, 2, 3].map(|k| samples.iter().map(|s| s[k]).sum::<f32>() * share)
+        };
+        let [width, height] = self.quads.size;
+        let pixels = self.samples.chunks_exact(count).map(mean).collect();
+        Frame::from_pixels(width, height, pixels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The merges are made by hand, since no unit merges quads of different splats.
+    #[test]
+    fn merges_between_splats_are_seen() {
+        let quad = |splat, half| SplatQuad {
+            coverage: 1,
+            splat,
+            position: [3, 4],
+            centres: 1,
+            half,
+            is_front: true,
+        };
+        let quads = SplatQuads {
+            quads: vec![quad(0, 0), quad(0, 1), quad(1, 0), quad(1, 1)],
+            pattern: SamplePattern::standard(1).unwrap().shared(),
+            size: [16, 16],
+        };
+        let mut merges = DisjointSet::default();
+        (0..4).for_each(|k| assert_eq!(merges.push(), k));
+        assert_eq!(between_splats(&quads, &merges), 0);
+        merges.merge(1, 0);
+        assert_eq!(between_splats(&quads, &merges), 0);
+        merges.merge_pixel(3, 0, 2);
+        assert_eq!(between_splats(&quads, &merges), 1);
+        merges.merge(2, 1);
+        assert_eq!(between_splats(&quads, &merges), 2);
+    }
+}
