@@ -5,7 +5,7 @@ use serde_json::json;
 use super::console::{Exit, Verbosity, print, print_json};
 use super::options::GpuFlags;
 use quadrille_base::error::Result;
-use quadrille_gpu::microbench::{ALL, Check, Microbenchmark};
+use quadrille_suite::microbench::{ALL, Check, Microbenchmark};
 use quadrille_suite::report::table::TextTable;
 
 /// Run microbenchmarks on the emulated pipeline

@@ -63,7 +63,6 @@ pub mod in_shader;
 pub mod machine;
 pub mod mesh_pipeline;
 pub mod method;
-pub mod microbench;
 pub mod outcome;
 pub mod outcome_counts;
 pub mod passes;

@@ -238,7 +238,7 @@ impl Simulator {
     }
 
     /// Creates a simulator of a configuration derived from a checked one.
-    pub(super) fn unchecked(config: &Config, variant: Variant) -> Self {
+    pub fn unchecked(config: &Config, variant: Variant) -> Self {
         Self {
             config: config.clone(),
             variant,

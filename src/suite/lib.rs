@@ -46,6 +46,7 @@ mod matrix;
 mod merge;
 mod method;
 pub mod method_plan;
+pub mod microbench;
 mod plan;
 mod program;
 mod records;

@@ -1,4 +1,4 @@
-//! The import graph of the crate's source files, read from their syntax.
+//! The import graph of a crate's source files, read from their syntax.
 //!
 //! A file imports another one when a `use` declaration or a path in its code names an item that the
 //! other file owns. A re-export is followed to the file that declares the item and is no import by
@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree, Visibility};
 
@@ -83,16 +82,6 @@ impl ImportGraph {
             open.extend(next.filter(|target| reached.insert(*target)));
         }
         reached
-    }
-
-    /// Imports between rooms, the folders and files directly below `src`: the importing file, its
-    /// room and the other room.
-    pub(crate) fn between_rooms(&self) -> impl Iterator<Item = (String, &str, &Module)> {
-        let edges = self.imports.iter().filter(|(from, _)| !from.is_empty());
-        edges.flat_map(|(from, targets)| {
-            let others = targets.iter().filter(|target| target[0] != from[0]);
-            others.map(|target| (from.join("::"), from[0].as_str(), target))
-        })
     }
 }
 
@@ -242,121 +231,26 @@ impl<'ast> Visit<'ast> for Collector {
         }
         visit::visit_path(self, path);
     }
-
-    fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        self.visit_tokens(call.tokens.clone());
-        visit::visit_macro(self, call);
-    }
-}
-
-impl Collector {
-    /// Collects the paths in a macro's input, which has no syntax of its own.
-    fn visit_tokens(&mut self, tokens: TokenStream) {
-        let mut path: Vec<String> = Vec::new();
-        let mut colons = 0;
-        for token in tokens {
-            match token {
-                TokenTree::Ident(ident) => {
-                    if colons != 2 {
-                        self.end_path(&mut path);
-                    }
-                    path.push(ident.to_string());
-                    colons = 0;
-                }
-                TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
-                other => {
-                    self.end_path(&mut path);
-                    colons = 0;
-                    if let TokenTree::Group(group) = other {
-                        self.visit_tokens(group.stream());
-                    }
-                }
-            }
-        }
-        self.end_path(&mut path);
-    }
-
-    fn end_path(&mut self, path: &mut Vec<String>) {
-        if path.len() > 1 {
-            self.file.paths.push(std::mem::take(path));
-        }
-        path.clear();
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::ImportGraph;
 
-    fn graph(files: &[(&'static str, &'static str)]) -> ImportGraph {
-        ImportGraph::of(files.iter().copied())
-    }
-
-    fn edges(graph: &ImportGraph) -> Vec<String> {
-        let edges = graph
-            .imports
-            .iter()
-            .flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
-        edges
-            .map(|(from, to)| format!("{} -> {}", from.join("::"), to.join("::")))
-            .collect()
-    }
-
     #[test]
-    fn imports_are_read_from_declarations_paths_and_macros() {
-        let found = graph(&[
-            ("lib.rs", "pub mod a; mod b; mod c; pub use b::B;"),
-            (
-                "a.rs",
-                "use crate::{b::{self, B}, c::C as D}; // crate::d::E\nfn f() {}",
-            ),
-            (
-                "b.rs",
-                "pub struct B; pub(in crate::d) struct D; fn f() { crate::c::g(); }",
-            ),
-            ("c.rs", "fn g() { println!(\"{}\", crate::d::E); }"),
-            ("d.rs", "pub const E: u32 = 0;"),
-        ]);
-        assert_eq!(edges(&found), ["a -> b", "a -> c", "b -> c", "c -> d"]);
-        assert!(found.circles().is_empty());
-    }
-
-    #[test]
-    fn re_exports_lead_to_the_file_that_owns_the_item() {
-        let found = graph(&[
-            ("lib.rs", "mod room; mod other;"),
-            (
-                "room/mod.rs",
-                "mod leaf; mod user; pub use leaf::{Leaf, Leaf as Alias};",
-            ),
-            ("room/leaf.rs", "pub struct Leaf;"),
-            ("room/user.rs", "use super::Alias;"),
-            ("other.rs", "fn f(_: crate::room::Leaf) {}"),
-        ]);
-        assert_eq!(
-            edges(&found),
-            ["other -> room::leaf", "room::user -> room::leaf"]
-        );
-    }
-
-    #[test]
-    fn circles_are_found_between_parent_and_child_too() {
-        let found = graph(&[
-            ("lib.rs", "mod a; mod x; mod y; mod z;"),
+    fn circles_are_found_through_re_exports_and_children() {
+        let files = [
+            ("lib.rs", "mod a; mod x; mod y; mod z; pub use y::Y;"),
             ("a/mod.rs", "mod b; pub struct A; fn f() { b::g() }"),
-            ("a/b.rs", "use super::A; fn g() {}"),
-            ("x.rs", "use crate::y::Y;"),
-            ("y.rs", "use crate::z::Z;"),
+            ("a/b.rs", "use super::A; fn g() {} // crate::x::X"),
+            ("x.rs", "use crate::Y as Other;"),
+            ("y.rs", "fn f() { crate::z::g(); }"),
             (
                 "z.rs",
                 "use crate::x::X; #[cfg(test)] mod tests { use crate::a::A; }",
             ),
-        ]);
-        assert_eq!(found.circles(), [vec!["a", "a::b"], vec!["x", "y", "z"]]);
-        let rooms: Vec<_> = found
-            .between_rooms()
-            .map(|(file, _, to)| (file, to.join("::")))
-            .collect();
-        assert_eq!(rooms.len(), 3);
+        ];
+        let circles = ImportGraph::of(files.into_iter()).circles();
+        assert_eq!(circles, [vec!["a", "a::b"], vec!["x", "y", "z"]]);
     }
 }

@@ -66,7 +66,7 @@ spec! {
 
 impl CoresSpec {
     /// Schedulers of all cores.
-    pub(crate) fn all_schedulers(&self) -> u64 {
+    pub fn all_schedulers(&self) -> u64 {
         self.cores * self.schedulers
     }
 

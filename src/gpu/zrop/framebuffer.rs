@@ -301,7 +301,7 @@ impl Framebuffer {
 }
 
 /// Bytes of colour of a quad.
-pub(crate) fn bytes_per_quad(format: ColourFormat) -> u64 {
+pub fn bytes_per_quad(format: ColourFormat) -> u64 {
     u64::from(format.bytes_per_pixel()) * 4
 }
 

@@ -5,7 +5,7 @@ use super::table::{Cell, Column, Table};
 use super::{Claim, Content, series};
 use crate::published::{self, Statistic};
 use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark, Series};
-use quadrille_gpu::microbench::series::Series as Measured;
+use quadrille_suite::microbench::series::Series as Measured;
 
 /// Bytes of a KB.
 const KB: f64 = 1024.0;

@@ -3,11 +3,11 @@
 
 use super::bench::run as draw;
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::draw::{Draw, FlatTriangle};
-use crate::zrop::framebuffer::Tests;
 use quadrille_base::raster::geometry::{SUBPIXEL_BITS, Vertex};
 use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::draw::{Draw, FlatTriangle};
+use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::rate::Rate;
 
 /// Side of the picture, in pixels.

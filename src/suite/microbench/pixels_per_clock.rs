@@ -5,9 +5,9 @@
 
 use super::bench::{layers, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::zrop::framebuffer::Tests;
 use quadrille_base::shading::ColourFormat;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::zrop::framebuffer::Tests;
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 256;

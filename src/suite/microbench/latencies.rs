@@ -2,9 +2,9 @@
 
 use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::zrop::framebuffer::Tests;
 use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::memory::line::LINE_BYTES;
 
 /// Relative tolerance, for the cycles of the ports on the way.

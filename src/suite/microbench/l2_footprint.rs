@@ -2,11 +2,11 @@
 
 use super::bench::{layers, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::draw::Draw;
-use crate::zrop::framebuffer::Tests;
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_base::shading::ColourFormat;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::draw::Draw;
+use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::memory::line::SECTOR_BYTES;
 
 /// Largest L2 that is filled, in bytes: the draws of larger ones would take long.

@@ -2,9 +2,9 @@
 
 use super::bench::{layers, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::tile_owner::TileMapping;
-use crate::zrop::framebuffer::Tests;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::tile_owner::TileMapping;
+use quadrille_gpu::zrop::framebuffer::Tests;
 
 /// Side of the picture, in pixels: 16 by 16 screen tiles.
 const SIDE_PX: u32 = 256;

@@ -1,12 +1,12 @@
 //! Draws of rectangles.
 
-use crate::config::Config;
-use crate::draw::Draw;
-use crate::result::SimulationResult;
-use crate::variant::Variant;
-use crate::wiring::Simulator;
-use crate::zrop::framebuffer::Tests;
 use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::draw::Draw;
+use quadrille_gpu::result::SimulationResult;
+use quadrille_gpu::variant::Variant;
+use quadrille_gpu::wiring::Simulator;
+use quadrille_gpu::zrop::framebuffer::Tests;
 
 /// A rectangle: x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];

@@ -3,8 +3,8 @@
 use super::bench::{rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
 use super::ports::ideal_quads_per_cycle;
-use crate::config::Config;
-use crate::zrop::framebuffer::Tests;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::zrop::framebuffer::Tests;
 
 /// Rectangles of the shorter draw: whole bins of quads.
 const RECTANGLES: usize = 1024;

@@ -1,7 +1,7 @@
 //! Microbenchmarks of the emulated pipeline: those of VR-Pipe, section VII-A, which draw rectangles as the
 //! paper measured them on hardware, and others that hold an ideal model against the pipeline.
 //!
-//! Each benchmark runs whole draws through a [`Simulator`](crate::wiring::Simulator) and reads the
+//! Each benchmark runs whole draws through a [`Simulator`](quadrille_gpu::wiring::Simulator) and reads the
 //! counters of the results. Expected values of the paper's are those of the hardware for
 //! every configuration; those of the others follow from the configuration.
 
@@ -21,8 +21,8 @@ mod tile_bins;
 
 pub use check::{Basis, Check, Expected};
 
-use super::config::Config;
 use quadrille_base::error::{Error, Result};
+use quadrille_gpu::config::Config;
 
 /// A microbenchmark.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::{crop_footprint, pixels_per_clock, quads_per_pixel, tile_bins};
-use crate::config::Config;
 use quadrille_base::shading::ColourFormat;
+use quadrille_gpu::config::Config;
 
 /// Sizes of rectangles in pixels: 0.5 to 8 KB of RGBA16F.
 const SIZES: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 16], [16, 32], [32, 32]];

@@ -9,9 +9,9 @@ use rand_pcg::Pcg32;
 
 use super::bench::{Rectangle, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::zrop::framebuffer::Tests;
 use quadrille_base::shading::ColourFormat;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::memory::sector_cache::CacheCounters;
 
 /// Side of the picture, in pixels.

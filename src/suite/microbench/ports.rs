@@ -3,9 +3,9 @@
 
 use super::bench::{layers, run as draw};
 use super::check::{Basis, Check, Expected};
-use crate::config::Config;
-use crate::zrop::framebuffer::{Tests, bytes_per_quad};
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX};
+use quadrille_gpu::config::Config;
+use quadrille_gpu::zrop::framebuffer::{Tests, bytes_per_quad};
 use quadrille_machine::packets::WARP_QUADS;
 use quadrille_machine::rate::Rate;
 

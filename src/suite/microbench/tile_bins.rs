@@ -3,9 +3,9 @@
 
 use super::bench::{rectangles, round_robin, run as draw};
 use super::check::{Basis, Check};
-use crate::coalesce::flush_policy::Evict;
-use crate::config::Config;
-use crate::zrop::framebuffer::Tests;
+use quadrille_gpu::coalesce::flush_policy::Evict;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::zrop::framebuffer::Tests;
 
 /// Rectangles on each tile.
 const A_TILE: u32 = 10;
