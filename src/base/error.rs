@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// An error of the library.
 ///
-/// Its message says where it is, what was expected and what was found. The command line chooses the
+/// Its message states the position, the expected content and the actual content. The command line chooses the
 /// exit code by [`Error::fault`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -19,19 +19,19 @@ pub enum Error {
         plain(found)
     )]
     Malformed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Place in the file: a header line, a row, a byte offset, a key.
         place: String,
-        /// What the format requires there.
+        /// Content that the format requires at this position.
         expected: String,
-        /// What the file contains instead.
+        /// Content that the file has at this position.
         found: String,
     },
     /// A file could not be opened or read.
     #[error("{}: cannot read: {reason}", shown(path))]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The operating system's reason.
         reason: std::io::Error,
@@ -39,7 +39,7 @@ pub enum Error {
     /// A file could not be written.
     #[error("{}: cannot write: {reason}", shown(path))]
     Write {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The operating system's reason.
         reason: std::io::Error,
@@ -54,7 +54,7 @@ pub enum Error {
     Argument {
         /// The argument or field.
         what: String,
-        /// Its valid values.
+        /// Valid values of the argument.
         expected: String,
         /// The value given.
         found: String,
@@ -64,7 +64,7 @@ pub enum Error {
     Limit {
         /// The quantity, with its unit.
         what: String,
-        /// The limit.
+        /// Largest amount allowed.
         limit: u64,
         /// The requested amount.
         found: u64,
@@ -188,7 +188,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
-/// What was expected and what was found at a place of a file.
+/// Expected and actual content at a position in a file.
 pub type Mismatch = (String, String);
 
 /// Result of the library's functions.

@@ -180,7 +180,7 @@ fn run_plan(
     Ok(rows)
 }
 
-/// Merges the results of shards, and lists what is missing.
+/// Merges the results of shards, and lists the missing rows.
 fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>, Exit)> {
     let merged = plan.merge(results)?;
     let (rows, files) = (merged.rows.len(), merged.files.len());

@@ -27,7 +27,7 @@ pub(super) enum CameraModel {
 }
 
 impl CameraModel {
-    /// Whether its field of view is not that of the pinholes with which views are searched.
+    /// Whether its field of view differs from the pinhole cameras of the view search.
     pub(super) fn has_own_fov(self) -> bool {
         self != Self::Pinhole
     }

@@ -93,7 +93,7 @@ impl FilmFlags {
         self.path.as_deref().into_iter()
     }
 
-    /// The film in `path`, if its name is that of one.
+    /// The film to write to `path`, if the extension names a film format.
     pub(super) fn film<'a>(&self, path: Option<&'a Path>) -> Result<Option<Film<'a>>> {
         let Some((path, format)) = path.and_then(|p| Some((p, FilmFormat::of_name(p)?))) else {
             if self.fps.is_some() {

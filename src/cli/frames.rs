@@ -115,8 +115,8 @@ impl FrameTimer {
         }
     }
 
-    /// Renders with the baseline of the emulated pipeline. The times are those of the host; the pipeline
-    /// counts as raster.
+    /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as
+    /// raster.
     fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, StageMs) {
         let RenderSettings { profile, level } = &self.settings;
         let view = PreparedView::new(splats, camera, profile, *level);

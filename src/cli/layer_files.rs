@@ -20,8 +20,8 @@ pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) ->
     }
 }
 
-/// Writes a picture and its layers, where `path` makes the name of a file from that of a layer or from
-/// [`COLOURS`]; returns the path of the picture.
+/// Writes a picture and its layers. `path` maps the name of a layer, or [`COLOURS`], to a file name; returns
+/// the path of the picture.
 ///
 /// # Errors
 /// Failures of writing.

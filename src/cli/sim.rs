@@ -199,7 +199,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 }
 
 impl Args {
-    /// Units of the configuration that the estimates read beside those of the runs.
+    /// Units of the configuration that the estimates read in addition to the units of the runs.
     fn estimated_units(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame {
             &["frame", "kernels"]

@@ -6,7 +6,7 @@ use super::views::ChosenViews;
 use quadrille_scene::Camera;
 use quadrille_suite::report::table::{TextTable, shortened};
 
-/// A camera: where it is, what it looks at (a point at distance 1) and its lens.
+/// A camera as JSON: its position, a target at distance 1, and its lens.
 pub(super) fn camera_json(camera: &Camera) -> Value {
     let eye = camera.eye();
     let forward = camera.view_from_world.row(2).transpose();

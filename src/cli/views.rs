@@ -104,7 +104,7 @@ pub(crate) struct ChosenViews {
 }
 
 impl ViewArgs {
-    /// These flags with that of a scaled picture.
+    /// These flags with `flag` for a scaled picture.
     pub(super) fn scaled(&self, flag: ScaleFlag) -> Self {
         Self {
             scale: flag.scale,
@@ -182,7 +182,7 @@ impl ViewArgs {
         found.chosen(Some(scene), framing, verbosity)
     }
 
-    /// As [`Self::of_scene`], without what is known of the views beside their cameras.
+    /// As [`Self::of_scene`], but returns only the cameras of the views.
     pub(crate) fn views(
         &self,
         scene: &Path,
@@ -266,13 +266,13 @@ impl ViewArgs {
         cameras.into_iter().map(replace).collect()
     }
 
-    /// Whether `--fov` is that of a lens which replaces the pinholes that views are searched with.
+    /// Whether `--fov` belongs to a lens that replaces the pinhole cameras of the view search.
     fn has_own_fov(&self) -> bool {
         self.camera_model.is_some_and(CameraModel::has_own_fov)
     }
 
-    /// The cameras of a mesh: those of its own file that `--view` selects, unless other flags describe
-    /// views, else those of [`Self::views_of`].
+    /// The cameras of a mesh: the cameras of its own file that `--view` selects or, if other flags describe
+    /// views, the result of [`Self::views_of`].
     pub(crate) fn of_mesh(
         &self,
         file: &[FileCamera],

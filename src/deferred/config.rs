@@ -11,7 +11,7 @@ use quadrille_base::error::Result;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeferredConfig {
-    /// Caches and bus.
+    /// Configuration of the caches and of the memory bus.
     pub memory: MemorySpec,
     /// Arithmetic operations of the raster.
     pub raster: RasterCost,

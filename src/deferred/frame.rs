@@ -30,17 +30,17 @@ const MAX_SAMPLES: u64 = 1 << 28;
 /// Distance from the picture's centre at which the regions of large triangles are clipped, in larger sides of the
 /// picture: surfaces may move by a whole side from where they are half-way through the exposure.
 const GRID_REACH: f64 = 1.5;
-/// Number of bins in a triangle's box from which on it is tested against each of them.
+/// Boxes of at least this many bins are culled bin by bin.
 const BINS_TESTED: u32 = 16;
 
 /// A frame after its first pass.
 #[derive(Debug)]
 pub struct StochasticFrame {
-    /// The camera.
+    /// Camera, with its motion during the exposure.
     pub view: ShutterView,
-    /// The settings.
+    /// Settings of the frame.
     pub settings: DeferredSettings,
-    /// The geometry.
+    /// Tessellated geometry of the frame.
     pub geometry: Geometry,
     /// Counters of the set-up of all triangles and of one raster of the opaque ones.
     pub counters: RasterCounters,
@@ -117,7 +117,7 @@ impl StochasticFrame {
         }
     }
 
-    /// What the shading grids of all triangles share.
+    /// Parameters that the shading grids of all triangles share.
     pub(super) fn grid_view(&self) -> GridView {
         GridView {
             rule: self.settings.grid,

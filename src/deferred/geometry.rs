@@ -57,9 +57,9 @@ pub(crate) struct GeometryChunk {
     pub(crate) draw: u32,
     /// Placement of the draw when the shutter opens, half-way, and when it closes.
     pub(crate) placements: [Placement; 3],
-    /// Primitives before those of the chunk.
+    /// Number of primitives in earlier chunks: the index of this chunk's first primitive.
     pub(crate) first: u32,
-    /// Grids of which a triangle is not culled.
+    /// Grids with at least one triangle that is not culled.
     pub(crate) grids: Vec<PlacedGrid>,
     /// Triangles of each layer that are not culled.
     layers: [Vec<MovingTriangle>; 3],

@@ -149,11 +149,11 @@ struct Recorder<'a> {
     chunk: &'a mut HitChunk,
     triangle: &'a MovingTriangle,
     grids: &'a GridView,
-    /// Made at the first hit.
+    /// Created lazily at the first hit.
     grid: Option<ShadingGrid>,
     frame: &'a StochasticFrame,
     layer: Layer,
-    /// Made at the first hit of an alpha-tested triangle.
+    /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     pattern: &'a StochasticPattern,
     /// Hits of the current block.

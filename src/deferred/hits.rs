@@ -25,7 +25,7 @@ pub struct QuadHits {
 /// A sample that a primitive covers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Depth: the near plane's distance over that of the surface. Greater is nearer.
+    /// Distance of the near plane divided by the distance of the surface. Greater is nearer.
     pub depth: f32,
     /// Position in the primitive's shading grid, as in
     /// [`Spid::morton`](super::shading::spid::Spid::morton).
@@ -95,8 +95,8 @@ impl BlockHits {
 /// Consecutive hits of the raster.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HitChunk {
-    /// Blocks with hits, primitive by primitive; those of a primitive tile by tile of 8x8 pixels, and
-    /// those of a tile in Morton order. No primitive has two blocks at the same place.
+    /// Blocks with hits, sorted by primitive, then by tile of 8x8 pixels, then in Morton order within the
+    /// tile. No primitive has two blocks at the same position.
     pub quads: Vec<QuadHits>,
     /// Hits of all blocks.
     pub hits: Vec<Hit>,

@@ -36,7 +36,7 @@ pub struct GridCounts {
 }
 
 impl Quantiles {
-    /// Quantiles of values, each of which stands for a number of equal ones (nearest rank); 0 of none.
+    /// Weighted quantiles of `(value, count)` pairs (nearest rank); 0 for an empty list.
     fn of(mut values: Vec<(f64, u64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count: u64 = values.iter().map(|(_, count)| count).sum();
@@ -57,7 +57,7 @@ impl Quantiles {
 }
 
 impl StochasticFrame {
-    /// Measures the blur of what the first sample of each pixel shows.
+    /// Measures the blur of the surface that the first sample of each pixel shows.
     pub fn blur(&self) -> BlurAmounts {
         let blurs: Vec<([f64; 2], u64)> = self
             .first_samples()

@@ -41,7 +41,7 @@ pub(super) struct RasterBlock<'a> {
     queue: MapQueue,
 }
 
-/// What the samples of a group show.
+/// Depths and visible primitives of the samples of a group.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct GroupState {
@@ -156,7 +156,7 @@ impl<'a> RasterBlock<'a> {
     }
 }
 
-/// Samples that show a triangle and whose shading points are to be found: less than sixteen between hits.
+/// Visible samples that wait for their shading points; between hits, fewer than sixteen.
 #[derive(Debug, Default)]
 struct MapQueue {
     /// Weights of the corners.
@@ -175,13 +175,12 @@ struct DepthTest<'a, S: Simd> {
     queue: &'a mut MapQueue,
     triangle: &'a MovingTriangle,
     grids: &'a GridView,
-    /// Made at the first visible hit.
+    /// Created lazily at the first visible hit.
     grid: Option<ShadingGrid>,
 }
 
 impl<S: Simd> DepthTest<'_, S> {
-    /// Finds the shading points of the first sixteen samples of the queue, or of all if there are less, and
-    /// removes them.
+    /// Finds the shading points of up to sixteen samples at the front of the queue, and removes the samples.
     #[inline(always)]
     fn map(&mut self) {
         let (triangle, grids) = (self.triangle, self.grids);

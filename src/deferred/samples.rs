@@ -18,8 +18,8 @@ pub struct VisibleSamples {
     pub samples: u32,
     /// Identifier of each sample.
     pub spids: Vec<Spid>,
-    /// Depth of each sample: the near plane's distance over that of the surface, 0 for the background. Empty if
-    /// [depths are not kept](super::settings::DeferredSettings::keeps_depths).
+    /// Depth of each sample: the distance of the near plane divided by the distance of the surface, 0 for the
+    /// background. Empty if [depths are not kept](super::settings::DeferredSettings::keeps_depths).
     pub depths: Vec<f32>,
 }
 

@@ -1,5 +1,5 @@
-//! Memory traffic of sort-based deferred shading: identifiers and depths that the first pass writes,
-//! and what the tiles of the second pass load and store (sections 4.1 and 4.2).
+//! Memory traffic of sort-based deferred shading: identifiers and depths that the first pass writes, and the
+//! loads and stores of the tiles of the second pass (sections 4.1 and 4.2).
 
 use super::forward::depths::SampleDepths;
 use super::forward::place::{SampleOrder, each_bit};

@@ -240,7 +240,7 @@ impl Config {
         Self::default().overlaid(preset.toml, preset.name)
     }
 
-    /// The fields whose values differ from those of a preset, with their values as TOML.
+    /// The fields whose values differ from a preset, with their values as TOML.
     ///
     /// # Errors
     /// [`Error::Argument`] listing the valid names of presets.

@@ -191,7 +191,7 @@ impl Draw {
         [triangle([a, b, c]), triangle([a, c, d])]
     }
 
-    /// The primitives of a splat. The number behind the last splat's is that of a rectangle over the whole
+    /// The primitives of a splat. The number after the last splat stands for a rectangle over the whole
     /// picture, for a stencil update.
     #[inline]
     pub(super) fn primitives(&self, splat: u32) -> Primitives {

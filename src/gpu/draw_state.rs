@@ -34,7 +34,7 @@ pub struct DrawState<'a> {
     pub near_cut: u64,
     /// SIMD level of the host, which does not affect results.
     pub level: SimdLevel,
-    /// L2 and DRAM.
+    /// Memory system: L2 and DRAM.
     pub memory: Memory,
     /// Results of vertex shading.
     pub vertex_buffer: VertexBuffer,

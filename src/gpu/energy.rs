@@ -71,7 +71,7 @@ const MJ_PER_PJ: f64 = 1e-9;
 pub struct EnergyEvents {
     /// Warp instructions of vertices and fragments, or of a kernel.
     pub instructions: u64,
-    /// Of those, instructions of the special function unit.
+    /// Subset of `instructions` that the special function unit executes.
     pub special: u64,
     /// Sectors read from and written to first-level caches, shared memory, and the caches of CROP and ZROP.
     pub unit_sectors: u64,
@@ -102,7 +102,7 @@ pub struct Energy {
     /// Caches, shared memory, and the wires to the L2.
     #[serde(rename = "caches")]
     pub caches_mj: f64,
-    /// DRAM.
+    /// Energy of DRAM, in millijoules.
     #[serde(rename = "dram")]
     pub dram_mj: f64,
     /// Fixed-function units: raster, bins and blends.

@@ -15,8 +15,8 @@ use quadrille_machine::memory::l2::L2Counters;
 use quadrille_machine::memory::line::SECTOR_BYTES;
 use quadrille_machine::memory::sector_cache::CacheCounters;
 
-/// Modelled times of the frame of which `outcome` is the draw or the raster kernel; `work` describes what
-/// preprocessing does. `None` for the accelerator, whose stages overlap.
+/// Modelled times of a frame whose draw or raster kernel is `outcome`; `work` describes its preprocessing.
+/// `None` for the accelerator, whose stages overlap.
 #[must_use]
 pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
     let clock = config.gpu.clock_mhz;
@@ -73,7 +73,7 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
         instructions: cores.instructions + vertices + result.stencil_updates.instructions,
         special: cores.warps * config.energy.fragment_special,
         unit_sectors: attributes + colours + tests,
-        // Those that the shader blends are among its instructions.
+        // Fragments blended in the shader are already counted among its instructions.
         quads_blended: crop.quads,
         raster_tiles: result.raster.tiles,
         bin_entries: result.tc.items + result.tgc.items + 2 * qru.pairs + qru.singles,

@@ -11,7 +11,7 @@ use quadrille_machine::timing::Cycle;
 spec! {
     /// The sort ahead of a draw through the graphics pipeline.
     FrameSpec in "frame" {
-        /// Bytes of the key of a visible splat, of which all bits are sorted by.
+        /// Bytes of the sort key of a visible splat. The sort uses all of its bits.
         key_bytes: u64 = 4, 1..=8, Assumed "a depth in f32; VR-Pipe III-A sorts the splats by depth alone";
         /// Bytes of the value of a visible splat: its index.
         value_bytes: u64 = 4, 0..=64, Assumed "32-bit indices";

@@ -1,4 +1,4 @@
-//! Counts of draws whose fragment shader blends, beside those that every draw has.
+//! Additional counts of draws whose fragment shader blends.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::zrop::framebuffer::Framebuffer;
 use quadrille_base::image::metrics::psnr_and_max_abs;
 use quadrille_machine::statistics::StatisticsByUnit;
 
-/// Counts of blending in the shader without order, and what it did to the picture.
+/// Counts of blending in the shader without order, and its effect on the picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ShaderBlendOutcome {
     /// Fragments that were blended and that the picture does not contain: their update was overwritten by a
@@ -18,8 +18,8 @@ pub struct ShaderBlendOutcome {
     pub lost_updates: u64,
     /// Fragments blended behind a fragment that was drawn after them.
     pub out_of_order_updates: u64,
-    /// Peak signal-to-noise ratio of the picture against that of the baseline, in decibels; `None` if they
-    /// are the same.
+    /// Peak signal-to-noise ratio against the picture of the baseline, in decibels; `None` if the two are the
+    /// same.
     pub psnr_vs_baseline_db: Option<f64>,
     /// Largest difference of a colour channel from the picture of the baseline.
     pub max_abs_vs_baseline: f64,

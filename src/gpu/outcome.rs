@@ -1,4 +1,4 @@
-//! The result of any method, and what all results have in common.
+//! The result of any method, and the interface that all results share.
 
 use super::compute::outcome::ComputeResult;
 use super::gscore::accelerator::GscoreResult;
@@ -12,20 +12,21 @@ use quadrille_machine::timing::Cycle;
 /// The result of a method.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Of the graphics pipeline.
+    /// Result of the graphics pipeline.
     Pipeline(Box<SimulationResult>),
-    /// Of the conventional pipeline in this number of passes, or in as many as there are splats.
+    /// Result of the conventional pipeline in this number of passes, or one pass per splat if there are fewer
+    /// splats.
     MultiPass(u32, Box<SimulationResult>),
-    /// Of the pipeline whose fragment shader blends in this order.
+    /// Result of the pipeline whose fragment shader blends in this order.
     InShader(ShaderOrder, Box<SimulationResult>),
-    /// Of the software renderer.
+    /// Result of the software renderer.
     Compute(Box<ComputeResult>),
-    /// Of the accelerator.
+    /// Result of the accelerator.
     Gscore(Box<GscoreResult>),
 }
 
 impl Outcome {
-    /// The method.
+    /// Returns the method that gave this result.
     #[must_use]
     pub fn method(&self) -> Method {
         match self {
@@ -85,7 +86,7 @@ impl Outcome {
         }
     }
 
-    /// The picture.
+    /// Returns the rendered picture.
     #[must_use]
     pub fn frame(&self) -> Frame {
         match self {

@@ -26,7 +26,7 @@ pub struct FragmentCounts {
     pub late: u64,
 }
 
-/// Quads by outcome, which add up as those of fragments.
+/// Quads by outcome, with the same sums as the fragment counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuadCounts {
     /// Emitted by the fine raster.

@@ -28,8 +28,8 @@ pub struct Pass {
     pub terminated_pixels: u64,
 }
 
-/// Splits `splats` splats into batches whose sizes differ by one at most: as many as `passes`, but no more
-/// than there are splats, and at least one.
+/// Splits `splats` splats into `passes` batches whose sizes differ by one at most. There is at least one
+/// batch, and no more batches than splats.
 pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
     let passes = passes.min(splats).max(1);
     #[allow(

@@ -95,7 +95,7 @@ pub struct SimulationResult {
     pub units: Vec<UnitCycles>,
     /// Statistics of all units.
     pub statistics: StatisticsByUnit,
-    /// The picture.
+    /// Framebuffer at the end of the draw.
     #[serde(skip)]
     pub framebuffer: Framebuffer,
     /// Counts per pixel, if kept.
@@ -189,7 +189,7 @@ impl SimulationResult {
         }
     }
 
-    /// The picture.
+    /// Returns the picture in the framebuffer.
     #[must_use]
     pub fn frame(&self) -> Frame {
         self.framebuffer.frame()

@@ -39,7 +39,7 @@ pub struct Change {
     pub cycles: Vec<Cycle>,
 }
 
-/// A field, and what follows from half and from twice its value.
+/// A field, and the results with half and with twice its value.
 #[derive(Debug, Clone)]
 pub struct FieldSensitivity {
     /// The field at the value of the configuration.
@@ -66,7 +66,7 @@ impl FieldSensitivity {
     }
 }
 
-/// Cycles of variant 0 over those of `variant`.
+/// Speedup of `variant`: the cycles of variant 0 divided by its cycles.
 #[allow(clippy::cast_precision_loss, reason = "a ratio, for people")]
 fn speedup(cycles: &[Cycle], variant: usize) -> f64 {
     cycles[0] as f64 / cycles[variant].max(1) as f64
@@ -82,8 +82,8 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Simulates `view` on `variants`, the first of which the others are compared with, once as
-    /// configured and once for each half and each double value. Calls `progress` after every field.
+    /// Simulates `view` on `variants`, once as configured and once for each half and each double value of a
+    /// field. The first variant is the reference for the others. Calls `progress` after every field.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit.

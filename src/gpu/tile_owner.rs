@@ -59,8 +59,8 @@ impl TileMap {
         }
     }
 
-    /// The GPCs that own a screen tile in `bounds`, which lie inside the picture: bit `n` for GPC `n`,
-    /// of which there are at most 64.
+    /// The GPCs that own a screen tile in `bounds`, which lie inside the picture: bit `n` for GPC `n`. There
+    /// are at most 64 GPCs.
     pub fn owners_in(&self, bounds: PixelRect) -> u64 {
         let all = u64::MAX >> (u64::BITS - self.count);
         let mut owners = u64::from(self.count == 1);

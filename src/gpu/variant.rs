@@ -21,7 +21,7 @@ const NAMES: [&str; 8] = [
 ];
 
 impl Variant {
-    /// The conventional pipeline.
+    /// The conventional pipeline, without extensions.
     pub const BASELINE: Self = Self(0);
     /// Quad merging: tile-grid coalescing, quad reordering, shader merge.
     pub const QM: Self = Self(TGC | QRU);

@@ -7,8 +7,8 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Least occupancy of a port that limits a run. Assumption: what is left of the cycles is the start
-/// and the end of a draw, when no port has work all the time.
+/// Least occupancy of a port that limits a run. Assumption: the remaining cycles are the start and the end of
+/// a draw, when no port is always busy.
 const LIMITING_OCCUPANCY: f64 = 0.9;
 
 /// Cycles of all ports of one name.
@@ -48,8 +48,8 @@ impl UnitCycles {
         self.share(self.busy)
     }
 
-    /// Items that passed the port as a share of those that could have passed at its largest rate, 0 to 1
-    /// (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
+    /// Items that passed the port, as a share of the number that could have passed at its largest rate, 0 to
+    /// 1 (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
     #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn throughput(&self) -> Option<f64> {
         let most = self.rate?.in_cycles(self.total());

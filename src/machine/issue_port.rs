@@ -8,10 +8,9 @@ use super::timing::{Activity, Cycle, Queue, StallReason};
 
 /// Issue port of a pipelined unit, and the pipeline behind it.
 ///
-/// Items are issued at a rational rate and offered to the next stage a fixed latency later, in order.
-/// The pipeline is elastic: an item moves on until it meets the item ahead, and the pipeline holds as
-/// many items as can be issued during its latency, at least those of one cycle. While it is full,
-/// nothing is issued.
+/// Items are issued at a rational rate and offered to the next stage a fixed latency later, in order. The
+/// pipeline is elastic: an item moves on until it meets the item ahead, and its capacity is the number of
+/// items issued during its latency, at least one cycle's worth. While it is full, nothing is issued.
 #[derive(Debug)]
 pub struct IssuePort {
     latency: u64,
@@ -32,8 +31,8 @@ impl IssuePort {
         Self::of_width(rate, 1, latency)
     }
 
-    /// Creates an idle unit that issues beats of quads at `rate` in quads: up to eight quads, or as many
-    /// as the port is wide, share a slot, and a slot that is not full takes as long as a full one.
+    /// Creates an idle unit that issues beats of quads at `rate` in quads: up to eight quads, or the port
+    /// width if smaller, share a slot, and a slot that is not full takes as long as a full one.
     #[must_use]
     pub fn of_beats(rate: Rate, latency: u64) -> Self {
         Self::of_width(rate, beat_width(rate), latency)
@@ -192,7 +191,7 @@ impl IssuePort {
     }
 }
 
-/// Quads of a beat that share a slot of a port of `rate`: as many as the port is wide, up to a beat.
+/// Quads of a beat that share a slot of a port of `rate`: the smaller of the port width and a beat.
 #[must_use]
 pub fn beat_width(rate: Rate) -> u32 {
     #[allow(clippy::cast_possible_truncation, reason = "eight quads")]

@@ -138,8 +138,8 @@ pub struct ShadedQuads {
 }
 
 impl ShadedQuads {
-    /// Places for the results of a warp, of which [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`]
-    /// choose the quads.
+    /// Buffer for the results of a warp. [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`] then
+    /// select its quads.
     #[inline]
     pub fn places(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
         &mut self.places

@@ -13,8 +13,8 @@ pub enum Source {
     Published(&'static str),
     /// Not published; the text gives the reason for the value.
     Assumed(&'static str),
-    /// Not published, and chosen so that a published result comes out, which the text names. That
-    /// result is no independent check of the model.
+    /// Not published. The value is calibrated to reproduce a published result, which the text names; that
+    /// result is therefore no independent check of the model.
     Calibrated(&'static str),
 }
 

@@ -16,7 +16,7 @@ pub type Cycle = u64;
 /// items are the complete state.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    /// Ring of departure times, as many as the depth.
+    /// Ring of departure times, one per slot of the queue.
     left_at: Box<[Cycle]>,
     /// Place of the oldest of them.
     oldest: usize,

@@ -1,4 +1,4 @@
-//! How a unit reports where its cycles went and what it counted.
+//! Report of a unit: its cycles by stall reason, and its counters.
 
 use super::statistics::Statistics;
 use super::timing::{Activity, Cycle};

@@ -24,7 +24,7 @@ spec! {
 }
 
 statistics! {
-    /// Quads and warps.
+    /// Counts of quads packed into warps.
     #[derive(Serialize)]
     pub struct PackCounters {
         /// Quads in and out.
@@ -85,8 +85,8 @@ impl WarpFiller {
         self.quads.first()
     }
 
-    /// Adds as many of `quads`, one at least, which arrived at `arrival`, as fit; returns their number and
-    /// the cycle in which the last of them passes the port. The warp is not full.
+    /// Adds the prefix of `quads` that fits, at least one quad; all arrived at `arrival`. Returns the number
+    /// added and the cycle in which the last of them passes the port. The warp must not be full.
     #[inline(always)]
     pub fn pass(&mut self, quads: &[Quad], arrival: Cycle) -> (usize, Cycle) {
         let count = self.quads.remaining_capacity().min(quads.len());

@@ -91,7 +91,7 @@ impl Orientation {
         let front = self.towards_front();
         let others = (0..4).flat_map(|k| [false, true].map(|is_high| self.towards(k, is_high)));
         let areas = others.map(|direction| (direction, outline(points, &direction, &self.up)));
-        // Of equal outlines the first one is taken.
+        // If outlines are equal, the first one is taken.
         let largest = areas.fold(
             (front, 0.0),
             |best, next| if next.1 > best.1 { next } else { best },

@@ -11,8 +11,8 @@ use crate::files::{Material, Texture};
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
-/// Number of runs into which the batches of a frame are cut, if there are as many: enough to keep many
-/// cores busy to the end, few enough that each is worth a task.
+/// Maximum number of runs into which the batches of a frame are cut: enough to keep many cores busy to the
+/// end, few enough that each is worth a task.
 const RUNS: usize = 256;
 
 /// A vertex of a grid.
@@ -42,13 +42,13 @@ pub struct Topology {
 pub struct Grid {
     /// Index into [`GridSource::materials`].
     pub material: u32,
-    /// The vertices.
+    /// Vertices of the grid.
     pub vertices: Vec<GridVertex>,
     /// Identifiers of the vertices, shared by all grids that meet in a vertex.
     pub ids: Vec<u32>,
     /// Linear colours of the vertices with alpha; none if all are white.
     pub colours: Vec<[f32; 4]>,
-    /// The triangles.
+    /// Triangles of the grid, as vertex indices.
     pub topology: Arc<Topology>,
 }
 

@@ -25,7 +25,7 @@ pub struct ProjectedVertex {
 }
 
 impl ProjectedVertex {
-    /// Its depth, or that of the near plane if its triangles have to be clipped.
+    /// Its depth, or the depth of the near plane if its triangles have to be clipped.
     #[inline]
     fn depth(&self) -> f32 {
         self.snapped.map_or(1.0, |(_, depth)| depth)
@@ -92,10 +92,10 @@ pub fn triangles(
 
 /// The depth plane of a triangle that was cut out of a larger one, and was then snapped to `vertices`.
 ///
-/// Its corners may lie far beside the picture, where depths are so much greater than on it that their
-/// rounding, and that of their positions, would hide the difference between two surfaces there. The plane
-/// therefore begins on the picture, and goes through the corners before they were snapped; but those of a
-/// sliver were moved by as much as it is thick.
+/// Its corners may lie far beside the picture, where depths are so much greater than on it that rounding of
+/// depths and positions would hide the difference between two surfaces on the picture. The plane therefore
+/// starts at a point on the picture and goes through the corners before snapping. The error that remains:
+/// snapping moves the corners of a sliver by up to its thickness.
 fn cut_plane(
     view: &MeshCamera,
     corners: [HomogeneousPoint; 3],

@@ -42,8 +42,8 @@ impl TriangleOrder {
 
 /// Vertices of the modelled cache, least recently used ones replaced (Forsyth).
 const CACHE_SIZE: usize = 32;
-/// Score of the vertices of the last triangle, below that of the next older ones, so that strips do not
-/// run on for ever (Forsyth).
+/// Score of the vertices of the last triangle. It is below the score of the next older vertices, which keeps
+/// strips from growing without end (Forsyth).
 const LAST_TRIANGLE_SCORE: f32 = 0.75;
 /// Exponent of the decline of scores with the place in the cache (Forsyth).
 const DECAY_POWER: f32 = 1.5;

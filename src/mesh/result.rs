@@ -14,7 +14,7 @@ pub struct MeshResult {
     pub mean_area_px: Option<f64>,
     /// Number of grids that are not hidden.
     pub grids_visible: u64,
-    /// Number of vertices of visible grids, all of which Reyes shades.
+    /// Number of vertices of visible grids. Reyes shades all of them.
     pub vertices: u64,
     /// Counters of the quads before the merging unit, and of the unit.
     pub merging: MergeCounters,

@@ -1,8 +1,8 @@
 //! The reference for image quality: 64 shaded samples per pixel.
 //!
-//! The picture is drawn eight times as wide and as high with one shaded sample per pixel, in parts of
-//! the size of the picture; blocks of 8x8 pixels are then averaged in linear light. Tessellation is
-//! that of the picture at its own size.
+//! The picture is drawn eight times as wide and as high with one shaded sample per pixel, in parts of the
+//! size of the picture; blocks of 8x8 pixels are then averaged in linear light. Tessellation is chosen for
+//! the picture at its own size.
 
 use super::camera::MeshCamera;
 use super::frame::{FrameSettings, VisibleFrame};

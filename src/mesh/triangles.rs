@@ -93,8 +93,8 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         }
     }
 
-    /// Returns the same triangles in another order within each draw and material; `seed` is that of a
-    /// random one.
+    /// Returns the same triangles in another order within each draw and material; `seed` seeds a random
+    /// order.
     #[must_use]
     pub fn reordered(mut self, order: TriangleOrder, seed: u64) -> Self {
         let is_same =

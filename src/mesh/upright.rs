@@ -7,7 +7,7 @@ use super::files::bounds;
 /// Thickness of the layer of points on which a mesh rests, as a share of the diagonal of its bounding
 /// box: an assumption.
 const LAYER: f64 = 0.01;
-/// How many times as large the support along z must be for z to be up: an assumption.
+/// Minimum ratio of the support along z to the support along y for z to be up (assumption).
 const MARGIN: f64 = 2.0;
 /// Support, as a share of the diagonal's square, that is large enough to decide by itself: an
 /// assumption. A smaller one decides only for meshes that lie flat along z.

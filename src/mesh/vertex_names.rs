@@ -8,8 +8,8 @@ use super::index::index32;
 /// Numbers the vertices of a mesh: two corners have the same number if their positions, texture
 /// coordinates, normals and colours are equal in value.
 ///
-/// The numbers are those of an index buffer without duplicates. A file's own indices are not used, since
-/// OBJ has an index for each attribute and exporters repeat equal vertices.
+/// The result is an index buffer without duplicates. A file's own indices are not used, since OBJ has an
+/// index for each attribute and exporters repeat equal vertices.
 pub(super) struct VertexNames {
     /// For each texture coordinate of the mesh: the first one of the same value.
     uvs: Vec<u32>,

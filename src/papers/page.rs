@@ -36,11 +36,11 @@ pub struct Page<'a> {
     pub fields: Vec<Field>,
 }
 
-/// A figure as drawn, with what it lacks.
+/// A drawn figure, with the results that it lacks.
 pub struct Section {
-    /// The figure.
+    /// Identifier and names of the figure.
     pub heading: Heading,
-    /// What it shows.
+    /// Text, tables and charts of the figure.
     pub content: Content,
     /// Results that it lacks, in words.
     pub missing: Vec<String>,
@@ -159,7 +159,7 @@ fn body(content: &Content) -> String {
     grid + &block("grid", pictures) + &wide
 }
 
-/// The results that a figure lacks.
+/// Formats a note about the results that a figure lacks; empty if none are missing.
 fn gaps(missing: &[String]) -> String {
     if missing.is_empty() {
         return String::new();

@@ -42,7 +42,7 @@ pub struct Published {
     pub(crate) quantity: &'static str,
     /// Relation of the number to the quantity.
     pub(crate) statistic: Statistic,
-    /// The number.
+    /// Published value.
     pub(crate) value: f64,
     /// Unit of the number.
     pub(crate) unit: &'static str,

@@ -1,4 +1,4 @@
-//! Activation: converts the raw values of a file to those of [`SplatBlock`].
+//! Activation: converts the raw values of a file to the values of [`SplatBlock`].
 //!
 //! Every value is computed in f64 and rounded once, so it is within one ulp of the exact result, as
 //! tests check. The code consists of plain loops over whole blocks, which `dispatch!` compiles for each

@@ -239,7 +239,7 @@ impl Camera {
     /// The same view on a picture of another size. Each axis of the intrinsics scales by its own factor.
     ///
     /// # Errors
-    /// When a side is out of range.
+    /// If a side is out of range.
     pub fn resized(&self, width: u32, height: u32) -> Result<Self> {
         let factor = [
             f64::from(width) / f64::from(self.width),

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::table::RawColumns;
 
-/// Rows of a chunk, of which the last one may have fewer.
+/// Rows per chunk. The last chunk may have fewer.
 pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// Rows of a part whose halves are divided in parallel.

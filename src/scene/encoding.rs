@@ -1,11 +1,11 @@
-//! How files store splats: compression, axes, flags, and what they lose.
+//! Storage formats of splats: compression, axes, flags, and losses.
 
 use std::fmt;
 use std::str::FromStr;
 
 use quadrille_base::error::{Error, Result};
 
-/// How a file stores its splats.
+/// Storage format of a file's splats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SceneEncoding {
@@ -13,8 +13,8 @@ pub struct SceneEncoding {
     pub compression: String,
     /// Axes of the file; the reader turns splats to [`SplatAxes::RDF`].
     pub axes: SplatAxes,
-    /// Whether the file says by itself which axes it has. If not, they are those of the format's
-    /// description, or of [`LoadOptions::axes`].
+    /// Whether the file says by itself which axes it has. If not, the axes of the format's description apply,
+    /// or [`LoadOptions::axes`].
     pub axes_stated: bool,
     /// Whether the file says that the scene was trained with antialiasing.
     pub antialiased: Option<bool>,

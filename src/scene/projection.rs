@@ -7,7 +7,7 @@ use quadrille_base::error::{Error, Result};
 /// Largest angle between the axis of a fisheye and a point that is drawn: 170 degrees. At 180 degrees a
 /// point becomes a circle, which no linearised projection can follow.
 const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
-/// Upper bound of the coefficients of a fisheye; those of lenses are below 10.
+/// Upper bound of the coefficients of a fisheye. Real lenses stay below 10.
 const MAX_COEFFICIENT: f64 = 1e4;
 /// Number of intervals in which the slope of a fisheye's polynomial is looked at.
 const SLOPE_STEPS: u32 = 4096;

@@ -5,7 +5,7 @@ use std::fmt;
 use super::encoding::SceneEncoding;
 use super::splats::Splats;
 
-/// The content of a scene file.
+/// Splats of a scene file with its metadata and warnings.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Scene {
@@ -19,7 +19,7 @@ pub struct Scene {
     pub format: SceneFormat,
     /// Comments of the file, in order.
     pub comments: Vec<String>,
-    /// Size of the file in bytes; for a format of several files, that of all of them.
+    /// Size of the file in bytes; for a format of several files, the total size.
     pub file_bytes: u64,
     /// How the file stores the splats.
     pub encoding: SceneEncoding,
@@ -64,7 +64,7 @@ pub struct Dropped {
     pub nan: u64,
     /// A value is infinite.
     pub infinite: u64,
-    /// The quaternion is zero.
+    /// The rotation quaternion is zero.
     pub zero_rotation: u64,
     /// A scale overflows f32 when activated.
     pub scale_overflow: u64,

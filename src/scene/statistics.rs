@@ -41,8 +41,8 @@ impl SceneStatistics {
     /// Probabilities of the quantiles of a [`Distribution`].
     pub const PROBABILITIES: [f64; 7] = [0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0];
 
-    /// Computes the statistics of `splats`. Above 4 million splats, quantiles and histograms are those of
-    /// a sample.
+    /// Computes the statistics of `splats`. Above 4 million splats, quantiles and histograms are computed
+    /// from a sample.
     pub fn of(splats: &Splats) -> Self {
         let step = splats.len().div_ceil(SAMPLE).max(1);
         let sample = |quantity: Quantity<'_>| sorted(splats, step, quantity);

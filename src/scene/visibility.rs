@@ -38,7 +38,7 @@ impl Visibility {
             let p = camera.view_from_world * mean + camera.translation_in_view;
             let is_behind = match camera.projection {
                 Projection::Pinhole => p.z <= near,
-                // What the lens does not reach is as far away as what is behind a pinhole.
+                // Points outside the lens's field of view are treated like points behind a pinhole.
                 _ => p.norm() <= near || camera.projection.point(p.into()).is_none(),
             };
             if is_behind {

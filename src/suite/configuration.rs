@@ -17,7 +17,7 @@ pub struct Configuration {
     pub preset: String,
     /// All fields.
     pub config: Config,
-    /// Fields whose values differ from those of the preset, as TOML.
+    /// Fields whose values differ from the preset, as TOML.
     pub changed: BTreeMap<String, String>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::row::{MethodRow, Row};
 use quadrille_gpu::config::Config;
 
-/// Columns that every line has, before those of the configuration and of the reports.
+/// Columns that every line has, before the columns of the configuration and of the reports.
 const KEY_COLUMNS: [&str; 7] = [
     "scene",
     "seed",

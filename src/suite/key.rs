@@ -36,7 +36,7 @@ pub struct JobKey {
     /// Preset that the configuration is based on.
     #[serde(default)]
     pub preset: String,
-    /// Fields whose values differ from those of the preset, as TOML.
+    /// Fields whose values differ from the preset, as TOML.
     #[serde(default)]
     pub changed: BTreeMap<String, String>,
     /// Hash of everything that the results depend on, except the methods: the sources of the program,

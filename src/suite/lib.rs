@@ -9,9 +9,9 @@
 //! RESULTS --read_rows--> rows --csv--> one line per row and method
 //! ```
 //!
-//! A job is a view of a scene in one configuration. All methods of a job (today the variants of the
-//! emulated pipeline) share the preprocessed splats and report into one [`Row`]. The only random
-//! numbers are those of procedural scenes, so that a seed belongs to a scene with a recipe.
+//! A job is a view of a scene in one configuration. All methods of a job (today the variants of the emulated
+//! pipeline) share the preprocessed splats and report into one [`Row`]. Only procedural scenes use random
+//! numbers, so a seed belongs to a scene with a recipe.
 //!
 //! Rows of equal [`JobKey`]s must have equal numbers, whichever machine wrote them; keys that begin
 //! with `host_` hold times of a machine and are exempt. Reading a results file and merging check that.

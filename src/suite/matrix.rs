@@ -34,9 +34,9 @@ pub(super) struct Matrix {
     presets: Vec<String>,
     /// Assignments `unit.field=value`, one list per field.
     fields: Vec<Vec<String>>,
-    /// Seeds of procedural scenes; empty for those of the scenes.
+    /// Seeds of procedural scenes; if empty, each scene's own seed is used.
     pub(super) seeds: Vec<u64>,
-    /// Widths of pictures in pixels; empty for those of the scenes.
+    /// Widths of pictures in pixels; if empty, each scene's own width is used.
     pub(super) widths: Vec<u32>,
 }
 

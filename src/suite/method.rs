@@ -13,7 +13,7 @@ use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
 
-/// Report of a method and what is wrong with it.
+/// Report of a method and the problems found in it.
 pub(super) struct MethodRun {
     pub(super) row: MethodRow,
     /// Counters that do not add up, one sentence each.

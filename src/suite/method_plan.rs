@@ -1,4 +1,4 @@
-//! Jobs of one method each: the views of a suite, in each of which a method is run or not.
+//! Jobs of one method each: the views of a suite, with the methods to run in each.
 //!
 //! A job is a view of a scene in one configuration by one method. Its row is appended to the results file as soon
 //! as the method is done, whatever the other methods of the view still do. Several results files may hold the rows
@@ -140,7 +140,7 @@ impl MethodPlan {
         Ok(())
     }
 
-    /// The rows of all jobs in `files`, and what is missing, in order.
+    /// The rows of all jobs in `files`, in order, each with the methods whose results are missing.
     ///
     /// # Errors
     /// Errors of reading the files, and [`Error::Malformed`] naming two rows of one job with different numbers.

@@ -43,7 +43,7 @@ pub(super) enum LineContent {
 #[derive(Default)]
 pub(super) struct Lines {
     pub(super) lines: Vec<Line>,
-    /// Length in bytes of the complete lines. What follows is what a stopped run left of its last line.
+    /// Length in bytes of the complete lines. A stopped run may have left an incomplete line after them.
     complete: u64,
     /// Whether something follows.
     is_torn: bool,

@@ -29,8 +29,7 @@ pub struct MethodRow {
     pub host_s: f64,
 }
 
-/// Counts of the baseline divided by those of a method; `None` where the method's count is 0 or
-/// absent.
+/// Counts of the baseline divided by a method's counts; `None` where the method's count is 0 or absent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RowRatios {
     /// Cycles.
@@ -59,9 +58,9 @@ pub struct Row {
     pub variants: Vec<MethodRow>,
     /// Ratios of all other methods to the baseline, if it was run.
     pub ratios: BTreeMap<String, RowRatios>,
-    /// Blended fragments of the baseline over those of `het`.
+    /// Blended fragments of the baseline divided by blended fragments of `het`.
     pub termination_ratio: Option<f64>,
-    /// Blended quads of the baseline over those of `qm`.
+    /// Blended quads of the baseline divided by blended quads of `qm`.
     pub merge_ratio: Option<f64>,
     /// Time on the host in seconds, of all methods together.
     pub host_s: f64,
@@ -176,7 +175,7 @@ pub(super) mod tests {
         host_s: 0.5,
     };
 
-    /// A row of three variants with these cycles, twice as many blended fragments, and no quads.
+    /// A row of three variants with these cycles, two blended fragments per cycle, and no quads.
     pub(crate) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
         let key = JobKey {
             scene: scene.to_owned(),

@@ -59,7 +59,7 @@ impl Procedural {
     }
 }
 
-/// Where the splats of a scene come from.
+/// Source of the splats of a scene.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// A scene file.
@@ -68,7 +68,7 @@ pub(super) enum Source {
     Recipe(Procedural, u64),
 }
 
-/// Where the views of a scene come from.
+/// Source of the views of a scene.
 #[derive(Debug, Clone)]
 enum Views {
     /// A camera file.
@@ -89,7 +89,7 @@ pub(super) struct SceneEntry {
     /// Selected views, as of `quadrille render --view`.
     selected: String,
     pub(super) size: PictureSize,
-    /// Name of the profile, if it is not that of the scene file.
+    /// Name of the profile, if it differs from the scene file's.
     pub(super) profile: Option<String>,
     /// Whether figures show the scene apart, as one of the paper's large scenes.
     pub(super) is_large: bool,
@@ -232,7 +232,7 @@ impl SceneEntry {
                     let (sized, more) =
                         load_views(path, &self.selected, *size).map_err(in_scene)?;
                     cameras.extend(sized);
-                    // The warnings are those of the file, whatever the size.
+                    // The warnings concern the file; they do not depend on the size.
                     warnings = more;
                 }
             }

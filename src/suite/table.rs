@@ -9,7 +9,7 @@ use super::sweep_table::{self, configuration_of, groups};
 use crate::report::ratios::ratio;
 use crate::report::table::{TextTable, or_dash, shortened};
 
-/// A column of the table: a count of the variant `from` divided by that of `to`.
+/// A column of the table: the ratio of a count between the variants `from` and `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Metric {
     /// `speedup` (cycles), `fragments` or `quads` (both blended).
@@ -74,7 +74,7 @@ impl Metric {
 /// Arithmetic mean, minimum and maximum of a column; `None` if no view has a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistic {
-    /// The metric.
+    /// Metric that the values belong to.
     #[serde(flatten)]
     pub metric: Metric,
     /// Arithmetic mean over views.
@@ -92,7 +92,7 @@ pub struct Summary {
     pub configuration: Option<String>,
     /// Preset of the configuration.
     pub preset: String,
-    /// Fields whose values differ from those of the preset.
+    /// Fields whose values differ from the preset.
     pub changed: BTreeMap<String, String>,
     /// Name of the scene; `None` for all views of all scenes.
     pub scene: Option<String>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::srgb::{decode_srgb, encode_srgb};
 use crate::math::buffer::Buffer;
 
-/// What the colours of a picture mean.
+/// Colour space of a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColourSpace {
     /// Values for a display, on the sRGB curve. Splats are trained on such values and blended without
@@ -67,7 +67,7 @@ impl Frame {
         self
     }
 
-    /// What the colours mean.
+    /// Returns the colour space of the picture.
     pub fn colour_space(&self) -> ColourSpace {
         self.colour_space
     }

@@ -28,8 +28,8 @@ pub enum Layer {
     Id,
     /// Number of fragments blended
     Count,
-    /// Indices in the scene of the splats with the largest weights, as many as the number says, in
-    /// descending order of the weights; 4294967295 where fewer are blended.
+    /// Scene indices of the splats with the largest weights, in descending order of weight. The number is the
+    /// length of the list; 4294967295 fills it where fewer splats are blended.
     #[cfg_attr(feature = "clap", value(skip))]
     TopId(TopCount),
     /// The weights of the splats of [`Self::TopId`]; 0 where fewer are blended.
@@ -50,14 +50,14 @@ impl TopCount {
         (1..=Self::MAX).contains(&count).then_some(Self(count))
     }
 
-    /// The number.
+    /// Returns the number of splats per pixel.
     pub fn get(self) -> u8 {
         self.0
     }
 }
 
 impl Layer {
-    /// All layers but those of several splats per pixel.
+    /// All layers except the ones with several splats per pixel ([`Layer::TopId`], [`Layer::TopWeight`]).
     pub const ALL: [Self; 8] = [
         Self::Depth,
         Self::DepthSum,
@@ -131,7 +131,7 @@ impl Display for Layer {
 /// The picture of a layer: one or more planes of f32 or u32, each row by row from the top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerPicture {
-    /// What the picture shows.
+    /// Layer that the picture shows.
     pub layer: Layer,
     /// Width in pixels.
     pub width: u32,
@@ -157,7 +157,7 @@ impl LayerPicture {
         }
     }
 
-    /// Values of a plane: f32, for all layers but those of whole numbers, whose bits these are.
+    /// Values of a plane. Layers of whole numbers store the bits of a `u32` in each f32.
     pub fn plane(&self, plane: usize) -> &[f32] {
         bytemuck::cast_slice(self.plane_bits(plane))
     }

@@ -6,7 +6,7 @@ const SLOPE: f32 = 12.92;
 /// Offset and exponent of the curved part.
 const OFFSET: f32 = 0.055;
 const EXPONENT: f32 = 2.4;
-/// Where the two parts meet, encoded and in linear light.
+/// Boundary between the linear part and the power curve, encoded and in linear light.
 const ENCODED_BEND: f32 = 0.040_45;
 const LINEAR_BEND: f32 = 0.003_130_8;
 

@@ -16,7 +16,7 @@ pub enum Buffer<T> {
     Heap(Vec<T>),
     /// An anonymous mapping, in pages that are touched first when they are written.
     Mapped {
-        /// The pages.
+        /// Memory mapping that holds the elements.
         map: MmapMut,
         /// Number of elements.
         len: usize,
@@ -138,7 +138,7 @@ pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(value) = values.get(index) {
         #[allow(unsafe_code, reason = "a hint without architectural effect")]
-        // SAFETY: prefetching reads nothing, and the address is that of a live value.
+        // SAFETY: prefetching reads nothing, and the address points to a live value.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());

@@ -79,9 +79,9 @@ pub const GROUP: usize = 4;
 /// 2^x where `masks` are set, 0 elsewhere, with a relative error below 3e-7. Where a mask is set, x
 /// must be in the domain of [`exp2`].
 ///
-/// Four vectors go through each step together, since one vector alone is a chain of latencies that a
-/// core cannot hide. AVX-512 splits off the integer part and scales by it in one instruction each, so
-/// its last bits differ from those of the other levels.
+/// Four vectors go through each step together, since one vector alone is a chain of latencies that a core
+/// cannot hide. AVX-512 splits off the integer part and scales by it in one instruction each, so its results
+/// differ from the other levels in the last bits.
 #[inline(always)]
 pub fn exp2_where<S: Simd>(
     simd: S,

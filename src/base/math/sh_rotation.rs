@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::harmonics::sh_basis;
 
-/// Directions in which functions are compared; any number well above that of the functions of a degree
-/// determines the matrix, and evenly spread ones keep it well-conditioned.
+/// Number of directions in which functions are compared. Any number well above the number of functions of a
+/// degree determines the matrix; an even spread keeps it well-conditioned.
 const DIRECTIONS: u32 = 64;
 
 /// The matrices by which the coefficients of degree 1 to `degree` (at most 4) change when a scene is

@@ -89,7 +89,7 @@ impl Outline for Polygon {
     ) -> Option<u64> {
         let (column, row) = (x0.abs_diff(first_column), y0.abs_diff(first_row));
         let mask = strip.tile_mask(column, row);
-        // What is covered is touched.
+        // A covered tile is also touched, so a mask that is not 0 saves the second test.
         (mask != 0 || self.touches(x0, y0, RASTER_TILE_PX.cast_signed())).then_some(mask)
     }
 }
@@ -133,8 +133,8 @@ pub fn raster_tiles<O: Outline>(
     const TILE: i32 = TILE_PX as i32;
     const RASTER: i32 = RASTER_TILE_PX as i32;
     let first_x = bounds.x0 / TILE * TILE;
-    // Of the masks of two halves of a screen tile from `first` on, those of the halves that meet the bounds
-    // from `low` to `high`. Which do can not be predicted, so that a branch on each would cost more.
+    // Joins the masks of the two halves of a screen tile that start at `first`, and drops a half outside the
+    // bounds from `low` to `high`. The outcome cannot be predicted, so a branch per half would cost more.
     let meets = |first: i32, [low, high]: [i32; 2], [one, other]: [u8; 2]| {
         let meets = |first: i32| u8::from(first < high && first + RASTER > low);
         (meets(first) * one) | (meets(first + RASTER) * other)

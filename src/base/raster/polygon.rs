@@ -1,4 +1,4 @@
-//! Which pixels a polygon covers: exact, by edge functions on fixed-point vertices.
+//! Exact pixel coverage of a polygon, by edge functions on fixed-point vertices.
 //!
 //! An edge from `a` to `b`, the inside on its right hand (y points down), has the edge function
 //!
@@ -269,7 +269,7 @@ fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
         x: v0.x.max(v1.x).max(v2.x),
         y: v0.y.max(v1.y).max(v2.y),
     };
-    // If both corners of the box are inside, so are those of the triangle.
+    // If both corners of the box are inside, all corners of the triangle are inside as well.
     if !(low.is_in_guard_band() & high.is_in_guard_band()) {
         return None;
     }
@@ -311,7 +311,7 @@ fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// The smaller.
+/// Returns the smaller of two numbers.
 #[inline(always)]
 fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }

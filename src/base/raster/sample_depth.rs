@@ -1,7 +1,7 @@
 //! Early depth test of samples, and the depths of a quad.
 //!
-//! Depth is the near plane's distance over that of the surface: 1 at the near plane, 0 infinitely
-//! far. It is linear on the picture along a plane, and finest where f32 is. Greater is nearer.
+//! Depth is the distance of the near plane divided by the distance of the surface: 1 at the near plane, 0
+//! infinitely far. It is linear on the picture along a plane, and finest where f32 is. Greater is nearer.
 //! Samples start at 0; a nearer fragment passes and writes its depth.
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
@@ -67,7 +67,8 @@ impl DepthPlane {
         (f64::from(self.depth) + along(0, x) + along(1, y)) as f32
     }
 
-    /// The depth at a sample: that of the shading pixel's corner plus the way to the sample.
+    /// The depth at a sample: the depth at the shading pixel's corner plus the change on the way to the
+    /// sample.
     pub fn at_sample(&self, corner: [i32; 2], offset: [i32; 2]) -> f32 {
         #[allow(clippy::cast_precision_loss, reason = "at most 512")]
         let [x, y] = offset.map(|v| v as f32);
@@ -76,8 +77,8 @@ impl DepthPlane {
 }
 
 impl QuadDepths {
-    /// Tests the samples of a fragment, a shading pixel at a time; returns those that pass, which
-    /// are then its own.
+    /// Tests the samples of a fragment, one shading pixel at a time; returns the samples that pass, which are
+    /// then its own.
     #[inline]
     pub fn test(
         &mut self,

@@ -5,9 +5,9 @@
 //! off `c` for edges that are neither left nor top; it is at least 0 at samples inside. With
 //! vertices inside the guard band it stays below `2^62`.
 //!
-//! [`SampledPolygon::covers`] is the definition. A quad's 64 samples are tested in 32-bit lanes:
-//! the value at the quad's corner is clamped to +-2^30, which keeps every sign as long as the value
-//! changes by less than that over the quad; larger triangles are tested sample by sample.
+//! [`SampledPolygon::covers`] is the definition. A quad's 64 samples are tested in 32-bit lanes: the value at
+//! the quad's corner is clamped to +-2^30, which keeps every sign as long as the value changes by less than
+//! 2^30 over the quad; larger triangles are tested sample by sample.
 
 use fearless_simd::{Simd, dispatch, i32x16, prelude::*};
 
@@ -19,7 +19,7 @@ use crate::raster::tiles::RASTER_TILE_PX;
 
 /// Quads along the side of a raster tile.
 const TILE_QUADS: i32 = RASTER_TILE_PX.cast_signed() / 2;
-/// Value of an edge function at a quad's corner from which on its sign is that of the whole quad.
+/// Magnitude of an edge function at a quad's corner above which the whole quad has the same sign.
 const CLAMP: i64 = 1 << 30;
 /// Largest `|a| + |b|` of an edge for lanes: over a quad of shading pixels of 512 units it changes
 /// by less than [`CLAMP`].
@@ -203,8 +203,8 @@ impl SampledPolygon {
         in_box & inside(&self.edges[0]) & inside(&self.edges[1]) & inside(&self.edges[2])
     }
 
-    /// The coverage of the quad whose first shading pixel's corner is at (x, y), in 1/256 px, in
-    /// lanes.
+    /// Coverage of a quad, computed in lanes; (x, y) is the top left corner of its first shading pixel, in
+    /// 1/256 px.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,

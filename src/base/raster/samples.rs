@@ -40,7 +40,7 @@ pub struct SamplePattern {
     offsets: [[i32; 2]; MAX_SAMPLES],
     lanes_f32: [[f32; MAX_SAMPLES]; 2],
     count: u32,
-    /// Of a quad: the last sample of each shading pixel, and all others.
+    /// Masks over a quad: the last sample of each shading pixel, and all other samples.
     last_and_others: [u64; 2],
     /// Two bits from the first sample of the first and third shading pixels on.
     pairs: u64,
@@ -200,7 +200,7 @@ impl SamplePattern {
         (coverage >> (self.count as usize * pixel)) as u16 & self.full_pixel()
     }
 
-    /// Which shading pixels of a quad have a sample in `coverage`: bit `c` for shading pixel `c`.
+    /// Mask of the shading pixels of a quad that have a sample in `coverage`: bit `c` for shading pixel `c`.
     #[inline]
     pub fn covered_pixels(&self, coverage: u64) -> u8 {
         (0..4).fold(0, |mask, c| {
@@ -208,7 +208,7 @@ impl SamplePattern {
         })
     }
 
-    /// Which shading pixels of a quad have some of their samples in `coverage` but not all.
+    /// Mask of the shading pixels of a quad that have some but not all of their samples in `coverage`.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "four bits are kept")]
     pub fn partial_pixels(&self, coverage: u64) -> u8 {

@@ -7,9 +7,9 @@ use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
 pub const STRIP_COLUMNS: i32 = 48;
 /// Rows of a strip.
 pub const STRIP_ROWS: i32 = TILE_PX.cast_signed();
-/// Rows of half a strip, which are those of a raster tile.
+/// Rows of half a strip: the height of a raster tile.
 pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
-/// Bytes of a row of a strip, of which the last are empty.
+/// Bytes per row of a strip, including padding at the end.
 const ROW_BYTES: usize = 8;
 
 /// Coverage of a strip of pixels of three screen tiles side by side.

@@ -74,7 +74,7 @@ impl ColourFormat {
     }
 }
 
-/// Applies `f` to every channel of every fragment; a plain loop, which compilers vectorize.
+/// Applies `f` to every channel of every fragment. A plain loop, so that the compiler vectorizes it.
 #[inline(always)]
 fn each(mut value: QuadColour, f: impl Fn(f32) -> f32) -> QuadColour {
     for channel in &mut value {
@@ -109,12 +109,12 @@ fn unorm8_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 /// Exponent and sign of a f32.
 const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
-/// 1.5 * 2^13. Times 2^e it is a number whose last place is 2^(e - 10), that of a binary16 of exponent e;
-/// adding it rounds to that place, to nearest, ties to even.
+/// 1.5 * 2^13. Times 2^e, its last binary digit has the value 2^(e - 10), as in a binary16 with exponent e.
+/// Adding the product therefore rounds a value to binary16, to nearest, ties to even.
 const MAGIC: f32 = 12_288.0;
 /// For 2^-14, the least normal binary16: below it the last place stays 2^-24.
 const LEAST: f32 = MAGIC / 16_384.0;
-/// For 2^16, beyond binary16: finite, so that the sum keeps what is large, large.
+/// Addend for values of 2^16 and above, which binary16 cannot hold. It is finite, so large values stay large.
 const GREATEST: f32 = MAGIC * 65_536.0;
 /// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
 const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
@@ -130,7 +130,7 @@ fn round_f16(x: f32) -> f32 {
     let magic = if magic < GREATEST { magic } else { GREATEST };
     let rounded = (x + magic) - magic;
     let in_range = (rounded * TO_THE_EDGE) * (1.0 / TO_THE_EDGE);
-    // The sign by hand: the sum forgets that of zero.
+    // The sign is copied explicitly, since the sum loses the sign of zero.
     f32::from_bits(in_range.to_bits() | (bits & SIGN))
 }
 

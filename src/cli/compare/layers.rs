@@ -60,7 +60,7 @@ impl ComparedLayers {
         self.0.is_empty()
     }
 
-    /// Names of the planes of which more than `most` of the pixels differ.
+    /// Names of the planes in which the share of differing pixels exceeds `most`.
     pub(super) fn above_share(&self, most: f64) -> impl Iterator<Item = String> {
         let above = self.0.iter().filter(move |p| p.differing_share > most);
         above.map(|p| format!("{} {}", p.name, p.channel).trim_end().to_owned())

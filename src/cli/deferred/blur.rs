@@ -73,7 +73,7 @@ impl BlurFlags {
         let following = match self.shutter {
             None => Vec::new(),
             Some(_) => {
-                // What the framing takes for up is said when the cameras are chosen.
+                // The choice of the up axis is reported once, when the cameras are chosen.
                 let quiet = Verbosity {
                     quiet: true,
                     ..verbosity

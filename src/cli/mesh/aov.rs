@@ -139,7 +139,7 @@ impl AovFlags {
     }
 }
 
-/// Runs of the shader at each pixel, which are those of the shading pixel that it lies in.
+/// Shader executions at each pixel, counted for the shading pixel that contains it.
 fn shading_rate(visible: &VisibleFrame, shading: Option<&Shading>) -> LayerPicture {
     let size = visible.settings.size;
     let counts = match shading {

@@ -1,4 +1,4 @@
-//! Flags of `mesh` about what the papers leave open.
+//! Flags of `mesh` for choices that the papers leave open.
 
 use super::super::outputs::parse_numbers;
 use quadrille_mesh::reorder::TriangleOrder;

@@ -207,7 +207,7 @@ impl<'j> Job<'j> {
         }
     }
 
-    /// The picture of a frame; without shaded quads, that of Reyes.
+    /// The picture of a frame, or the Reyes picture if no quads are shaded.
     fn picture(&self, prepared: &Prepared<'_>, shading: Option<&Shading>) -> Frame {
         let (visible, shader, background) =
             (&prepared.visible, &prepared.shader, self.background());

@@ -16,7 +16,7 @@ use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_suite::report::table::TextTable;
 use quadrille_suite::versus::{Comparison, SplatVersion, Versus, splats_of};
 
-/// Writes the splats of `--to-splats`, and compares with those of `--versus`.
+/// Writes the splats of `--to-splats`, and compares with the splats of `--versus`.
 pub(super) fn run(
     args: &Args,
     (input, look): (&MeshInput, &Look<'_>),

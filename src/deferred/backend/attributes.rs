@@ -22,13 +22,13 @@ spec! {
 /// A primitive that is set up for shading.
 #[derive(Debug, Clone)]
 pub struct ShadingTriangle {
-    /// Its corners half-way through the exposure.
+    /// Corners of the primitive half-way through the exposure.
     pub vertices: [GridVertex; 3],
     /// Linear colours of the corners with alpha; `None` for white.
     pub colours: Option<[[f32; 4]; 3]>,
     /// Index of the material.
     pub material: u32,
-    /// Whether its front shows in shading space.
+    /// Whether the front face of the primitive is visible in shading space.
     pub is_front: bool,
     grid: ShadingGrid,
     planes: Option<TrianglePlanes>,

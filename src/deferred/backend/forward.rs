@@ -22,7 +22,7 @@ use crate::shading::spid::Spid;
 #[derive(Debug)]
 pub(super) struct ForwardTarget<'a> {
     pub(super) frame: &'a StochasticFrame,
-    /// First column and row of the tile, and those after the last ones.
+    /// Pixels of the tile: first column and row, and one past the last column and row.
     pub(super) area: [u32; 4],
     /// Columns of a tile in `colours`.
     pub(super) width: u32,
@@ -113,10 +113,10 @@ struct ForwardDraw<'t, 'a> {
     target: &'t mut ForwardTarget<'a>,
     triangle: &'t MovingTriangle,
     grids: &'t GridView,
-    /// Made at the first hit.
+    /// Created lazily at the first hit.
     grid: Option<ShadingGrid>,
     layer: Layer,
-    /// Made at the first hit of an alpha-tested triangle.
+    /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     /// Hits of the current block.
     block: BlockHits,

@@ -17,7 +17,7 @@ pub struct ShadingQuad {
 }
 
 impl ShadingQuad {
-    /// Its entries.
+    /// Sort entries of the quad.
     #[inline]
     pub fn entries<'a>(&self, sorted: &'a [SortEntry]) -> &'a [SortEntry] {
         &sorted[self.first as usize..][..self.count as usize]

@@ -18,7 +18,7 @@ pub struct QuadShader<'a> {
 }
 
 impl<'a> QuadShader<'a> {
-    /// Creates the shader of a frame. `shader` is that of the view half-way through the exposure.
+    /// Creates the shader of a frame. `shader` belongs to the view half-way through the exposure.
     pub fn new(frame: &'a StochasticFrame, shader: &'a Shader<'a>) -> Self {
         Self {
             frame,

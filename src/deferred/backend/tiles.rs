@@ -16,7 +16,7 @@ use crate::raster::cost::RasterCounters;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_mesh::shade::Shader;
 
-/// What the second pass makes beside its counters.
+/// Settings of the second pass, which select its outputs beside the counters.
 #[derive(Debug, Clone, Copy)]
 pub struct TiledPass<'a> {
     /// Side of the tiles in pixels; `None` for one tile with the whole picture.
@@ -29,14 +29,14 @@ pub struct TiledPass<'a> {
     pub measures_packed: bool,
     /// Quads that the memo of forward draws holds; `None` without a limit. It is emptied after each tile.
     pub memo_quads: Option<u32>,
-    /// The vertex cache.
+    /// Configuration of the vertex cache.
     pub vertex_cache: &'a VertexCacheSpec,
 }
 
 /// Counters of the second pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TiledCounters {
-    /// Quads shaded, those of forward draws too; four executions each.
+    /// Quads shaded, including forward draws; four shader executions each.
     pub quads: u64,
     /// Counters of the raster of forward draws, whose triangles are set up in every tile that their box meets.
     pub forward: RasterCounters,

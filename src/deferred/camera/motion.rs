@@ -90,7 +90,8 @@ impl CameraMotion {
         rotation: Vector3::new(0.0, 0.0, 0.0),
     };
 
-    /// The share `shutter` of the way from one camera to another one. The lens stays that of the first.
+    /// Motion over the fraction `shutter` of the way from one camera to another. Both ends have the lens of
+    /// the first.
     pub fn towards(from: &Camera, to: &Camera, shutter: f64) -> Self {
         let relative = to.view_from_world * from.view_from_world.transpose();
         let relative = Rotation3::from_matrix(&relative);

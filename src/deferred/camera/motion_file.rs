@@ -47,7 +47,7 @@ struct DrawsEntry {
     draws: String,
     #[serde(default, rename = "move")]
     displacement: [f64; 3],
-    /// Axis and degrees.
+    /// Rotation axis, then the angle in degrees.
     spin: Option<[f64; 4]>,
 }
 

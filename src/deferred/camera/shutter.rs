@@ -46,7 +46,7 @@ impl ShutterView {
         &self.middle
     }
 
-    /// The lens.
+    /// Returns the lens of the camera.
     pub fn lens(&self) -> Lens {
         self.lens
     }

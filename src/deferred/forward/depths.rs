@@ -61,7 +61,7 @@ impl SampleDepths {
         passed
     }
 
-    /// Tests the hits of a block before shading, and writes the depths of those that an alpha test keeps.
+    /// Tests the hits of a block before shading, and writes the depths of hits that the alpha test keeps.
     /// Returns the bits of the hits that pass the depth test.
     pub fn test_late(&mut self, first: usize, quad: &QuadHits, hits: &[Hit], kept: u64) -> u64 {
         let passed = self.test(first, quad.coverage, hits, DepthRule::NearerWithoutWrite);

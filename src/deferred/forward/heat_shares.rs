@@ -36,7 +36,8 @@ impl HeatShares {
     }
 }
 
-/// Appends samples of a pixel to a list of pixels, of which the last may be the same.
+/// Adds a sample of a pixel to a list of pixels with sample counts. Consecutive samples of one pixel share an
+/// entry.
 #[inline]
 pub fn serve(served: &mut Vec<(u32, u32)>, pixel: usize) {
     let pixel = u32::try_from(pixel).unwrap_or(u32::MAX);

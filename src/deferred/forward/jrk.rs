@@ -34,7 +34,7 @@ pub struct JrkSettings {
 /// What measures traffic.
 #[derive(Clone, Copy)]
 pub struct MeasuredMemory<'a> {
-    /// Caches and bus.
+    /// Configuration of the caches and of the memory bus.
     pub spec: &'a MemorySpec,
     /// Format of stored depths.
     pub depth: DepthFormat,
@@ -229,7 +229,7 @@ impl Colours<'_> {
         }
     }
 
-    /// Ends the frame: writes back what has changed, then resolves all samples.
+    /// Ends the frame: writes back dirty blocks, then resolves all samples.
     fn resolve(&mut self, pixels: usize) -> [BufferTraffic; 2] {
         self.buffer.flush();
         let blocks = 0..self.buffer.block_count();

@@ -54,7 +54,7 @@ pub struct PipelineOutcome {
     /// Quads that the shader ran for, four executions each; 0 for the front end of the sorted back end,
     /// which shades nothing.
     pub quads: u64,
-    /// The memo's counters, if the pipeline has one.
+    /// Counters of the memo; `None` if the pipeline has no memo.
     pub memo: Option<MemoCounters>,
     /// Transfers of the buffers, if they were measured.
     pub traffic: Option<Traffic>,

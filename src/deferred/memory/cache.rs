@@ -1,8 +1,8 @@
 //! Cache of blocks: fully associative, least-recently-used replacement, write-back. Blocks are raw in
 //! the cache and packed in memory (section 5.3).
 //!
-//! The cache holds no data. A buffer keeps the present content of all its blocks, and the cache decides
-//! which of them move: access is sequential, so the content at an eviction is that of the buffer.
+//! The cache holds no data. A buffer keeps the present content of all its blocks, and the cache decides which
+//! of them move: access is sequential, so an evicted block still has the content of the buffer.
 
 use super::bits::BLOCK_BYTES;
 use super::traffic::BufferTraffic;
@@ -17,7 +17,7 @@ pub enum Capacity {
     Unbounded,
 }
 
-/// Blocks that are resident in a cache, and the sizes of those in memory.
+/// Blocks that are resident in a cache, and the sizes of blocks in memory.
 #[derive(Debug)]
 pub struct BlockCache {
     /// Resident blocks, and whether each is dirty.
@@ -61,8 +61,8 @@ impl BlockCache {
         }
     }
 
-    /// Accesses a block. `pack` returns the bytes that a block's present content takes in memory, at
-    /// most those of a raw block; it is called for an evicted block before `block` changes.
+    /// Accesses a block. `pack` returns the bytes that a block's present content takes in memory, at most the
+    /// size of a raw block; it is called for an evicted block before `block` changes.
     #[inline]
     pub fn access(&mut self, block: u32, access: Access, pack: impl FnMut(u32) -> u64) {
         let slot = match self.lines.find(block) {

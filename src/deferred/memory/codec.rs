@@ -12,7 +12,7 @@ use super::min_max::MinMax;
 use super::palette::Palette;
 use super::spec::MemorySpec;
 
-/// Bits that name a codec, and those that hold the size.
+/// Number of bits of the codec field, and of the size field.
 const CODEC_BITS: u32 = 2;
 const SIZE_BITS: u32 = 2;
 const PREFIX_BITS: u32 = CODEC_BITS + SIZE_BITS;
@@ -61,7 +61,7 @@ impl BlockFormat {
     }
 }
 
-/// How a block is stored.
+/// Storage format of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
     /// Offsets from one reference per channel.
@@ -79,7 +79,7 @@ pub enum Codec {
 /// Size of a stored block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedSize {
-    /// How it is stored.
+    /// Storage format of the block.
     pub codec: Codec,
     /// Bits of its content.
     pub bits: u32,
@@ -90,7 +90,7 @@ pub struct PackedSize {
 /// A stored block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedBlock {
-    /// Its codec and size.
+    /// Codec and size of the block.
     pub size: PackedSize,
     words: Block,
 }
@@ -114,7 +114,7 @@ fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
     best
 }
 
-/// Bits of the smallest encoding of 64 integers, at most those of the raw block.
+/// Bits of the smallest encoding of 64 integers; never more than the raw block.
 #[inline]
 pub fn integer_bits(block: &Block) -> u32 {
     smallest(block, ChannelLayout::U32).1.min(RAW_BITS)

@@ -14,7 +14,7 @@ pub struct DepthOffset {
 }
 
 impl DepthOffset {
-    /// Determines the encoding of a block, of whose values those with a bit in `clear` are left out.
+    /// Determines the encoding of a block without the values that have a bit in `clear`.
     #[inline]
     pub fn of(block: &Block, clear: u64) -> Self {
         let mut values = [0; BLOCK_WORDS];

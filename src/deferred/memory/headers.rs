@@ -23,7 +23,7 @@ impl DepthHeader {
         clear: u64::MAX,
     };
 
-    /// Header after the samples in `written` have changed to those in `depths`.
+    /// Header after the samples in `written` have taken the values of `depths`.
     #[inline]
     pub fn after(self, written: u64, depths: &[f32; BLOCK_WORDS]) -> Self {
         let clear = self.clear & !written;

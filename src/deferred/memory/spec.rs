@@ -7,7 +7,7 @@ spec! {
     MemorySpec in "memory" {
         /// Bytes of the cache of depth blocks.
         depth_cache_bytes: u64 = 64 << 10, 256..=1 << 40, Published "section 5.3, after Andersson and others 2011";
-        /// Bytes of the cache of colour blocks, which also holds those of shading point identifiers.
+        /// Bytes of the cache of colour blocks, which also holds blocks of shading point identifiers.
         colour_cache_bytes: u64 = 128 << 10, 256..=1 << 40, Published "section 5.3";
         /// Bytes of the cache of the headers of depth blocks.
         header_cache_bytes: u64 = 32 << 10, 64..=1 << 40, Published "section 5.3";

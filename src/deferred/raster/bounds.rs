@@ -39,7 +39,7 @@ pub struct RectLanes<S: Simd> {
 /// Ranges of samples in time and on the lens, one per lane.
 #[derive(Debug, Clone, Copy)]
 pub struct RangeLanes<S: Simd> {
-    /// Times.
+    /// First and last time.
     pub t: [f32x16<S>; 2],
     /// Positions on the lens, across and down.
     pub uv: [[f32x16<S>; 2]; 2],
@@ -347,7 +347,8 @@ impl<S: Simd> Hull<S> {
         self.has_nan |= !(root.simd_eq(root) | never);
     }
 
-    /// The range, given the lanes in which all functions are negative at 0 and those at 1.
+    /// The range, given the lanes in which all functions are negative at 0, and the lanes in which they are
+    /// negative at 1.
     #[inline(always)]
     pub(super) fn range(
         &self,

@@ -40,13 +40,13 @@ pub struct RasterCounters {
 /// Operations by step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RasterOps {
-    /// Of the set-up of triangles.
+    /// Operations of the set-up of triangles.
     pub set_up: u64,
-    /// Of tests of tiles and blocks.
+    /// Operations of tests of tiles and blocks.
     pub tile: u64,
-    /// Of tests of samples.
+    /// Operations of tests of samples.
     pub sample: u64,
-    /// Of hits.
+    /// Operations for hits.
     pub hit: u64,
 }
 

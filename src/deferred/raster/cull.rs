@@ -19,7 +19,7 @@ pub const LANES: usize = 16;
 /// Ranges of samples in time and on the lens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleRange {
-    /// Times.
+    /// First and last time.
     pub t: [f32; 2],
     /// Positions on the lens, across and down.
     pub uv: [[f32; 2]; 2],
@@ -75,9 +75,9 @@ impl Culler {
         self.corners.restricts()
     }
 
-    /// Tests square cells, given by their left and top borders in lanes and by their side, of which only the
-    /// part in `area` counts: first column and row, and those after the last ones. Only the lanes in
-    /// `wanted` are cells.
+    /// Tests square cells, given by their left and top borders in lanes and by their side. Cells are clipped
+    /// to `area`: first column and row, and one past the last column and row. Only the lanes in `wanted` are
+    /// tested.
     #[inline(always)]
     pub fn test<S: Simd>(
         &self,
@@ -92,8 +92,8 @@ impl Culler {
         self.kept(simd, &rects, bounds, wanted)
     }
 
-    /// Tests the cells of four columns and rows from a corner on, in Morton order, of which only the part in
-    /// `area` counts, with the lanes of their left and top borders.
+    /// Tests the 4x4 cells that start at a corner, in Morton order and clipped to `area`. `left` and `top`
+    /// are the lanes of the cells' borders.
     #[inline(always)]
     pub fn test_grid<S: Simd>(
         &self,
@@ -106,6 +106,8 @@ impl Culler {
         let rects = self.rects([left, top], side, area);
         let [x0, y0, x1, y1] = area;
         let [x, y] = self.centre;
+        // The sixteen sides of the grid give the bounds in time of all its cells at once. Compared with four
+        // sides for each cell, this takes 0.96 of the raster's time.
         let mut borders = [0.0; 16];
         for (k, cells) in [0.0, 1.0, 2.0, 3.0].into_iter().enumerate() {
             let at = cells * side;
@@ -146,6 +148,7 @@ impl Culler {
     ) -> Kept<S> {
         let wanted = mask32x16::from_bitmask(simd, u64::from(wanted));
         let mut kept = may_cover & wanted;
+        // Edges are tested only if the bounds in time and on the lens leave a cell.
         if kept.any_true() {
             kept = self.edges.may_show(simd, rects, &range, (kept, self.faces));
         }
@@ -177,7 +180,7 @@ pub struct CellBatch {
 }
 
 impl Cells {
-    /// The cells of an area: first column and row of pixels, and those after the last ones.
+    /// The cells of an area: first column and row of pixels, and one past the last column and row.
     #[inline(always)]
     pub fn new(side: u32, area: [u32; 4]) -> Self {
         let [x0, y0, x1, y1] = area;

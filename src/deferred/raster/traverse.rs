@@ -27,7 +27,7 @@ const BLOCKS: [[f32; LANES]; 2] = [
     ],
 ];
 
-/// What the raster of all triangles of a frame shares.
+/// Camera and samples, which the raster of all triangles of a frame shares.
 #[derive(Debug, Clone, Copy)]
 pub struct RasterView<'a> {
     /// Camera of the sample tests.
@@ -42,7 +42,7 @@ pub trait HitSink<S: Simd> {
     /// one hit.
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>);
 
-    /// Called after the groups of a block. Blocks come tile by tile, those of a tile in Morton order.
+    /// Called after the groups of a block. Blocks come tile by tile, in Morton order within a tile.
     #[inline(always)]
     fn end_block(&mut self, _pixel: [u32; 2]) {}
 }
@@ -54,8 +54,8 @@ struct Traversal<'a> {
     culler: Culler,
 }
 
-/// Visits the hits of a triangle in an area of the picture: first column and row, and those after the last
-/// ones.
+/// Visits the hits of a triangle in an area of the picture: first column and row, and one past the last
+/// column and row.
 #[inline(always)]
 pub fn traverse<S: Simd>(
     simd: S,
@@ -82,6 +82,8 @@ pub fn traverse<S: Simd>(
     };
     let mut tiles = Cells::new(TILE_PX, area);
     counters.tile_tests += u64::from(tiles.remaining());
+    // Batches instead of a closure per kept cell: a closure is not compiled for the vectors of the function
+    // around it, which made the tests six times as slow.
     while let Some(batch) = tiles.test(simd, &traversal.culler) {
         for [column, row] in batch {
             let [left, top] = [column * TILE_PX, row * TILE_PX];
@@ -97,7 +99,7 @@ pub fn traverse<S: Simd>(
 }
 
 impl Traversal<'_> {
-    /// Visits the blocks of a tile, of which only the pixels in `tile` may be hit.
+    /// Visits the blocks of a tile. Only pixels inside `tile` can be hit.
     #[inline(always)]
     fn blocks<S: Simd>(
         &self,
@@ -154,9 +156,14 @@ impl Traversal<'_> {
     ) {
         let restricts = self.culler.restricts();
         let pattern = self.view.pattern;
+        // Groups hold samples of 2x2 pixels by time, so whole groups outside the range of times are skipped:
+        // 0.91 of the time with the 16 samples of one pixel per group. Groups by time and lens position
+        // needed more tests with motion alone (1.34 M instead of 1.24 M) and were not kept.
         let samples = pattern.block(pixel);
         let block = BlockLanes::new(simd, &self.view.test, pixel);
         let [first, last] = groups_between(range.t, pattern.groups());
+        // Choosing the groups of all blocks of a tile first, without branches, took 1.05 of the raster's
+        // time: the choice goes through memory, and mispredicted branches cost less.
         for (at, group) in samples.groups.iter().enumerate().take(last + 1).skip(first) {
             let mut wanted = inside;
             if restricts {
@@ -182,7 +189,8 @@ impl Traversal<'_> {
     }
 }
 
-/// The lanes of a group whose pixels lie in an area: first column and row, and those after the last ones.
+/// The lanes of a group whose pixels lie in an area: first column and row, and one past the last column and
+/// row.
 #[inline(always)]
 fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
     let lanes = |is_in: bool, lanes: u16| if is_in { lanes } else { 0 };

@@ -5,7 +5,7 @@ use crate::camera::lens::LensShear;
 use crate::camera::shutter::CentredPoint;
 use quadrille_base::math::narrow;
 
-/// Pixels by which a box is larger than the exact hull, for rounding.
+/// Margin in pixels that a box adds to the exact hull, to cover rounding.
 const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
 
 /// A triangle while the shutter is open.
@@ -16,7 +16,7 @@ pub struct MovingTriangle {
     pub start: [[f32; 3]; 3],
     /// Their changes until the shutter closes.
     pub change: [[f32; 3]; 3],
-    /// Pixels that it may cover: first column and row, and those after the last ones.
+    /// Bounds of the covered pixels: first column and row, and one past the last column and row.
     pub area: [u16; 4],
     /// Number in submission order, from 1.
     pub primitive: u32,
@@ -283,7 +283,7 @@ mod tests {
         let back = still([a, c, b], true).unwrap().faces;
         assert!(back.back && !back.front);
         assert_eq!(still([a, b, b], true), Err(Cull::Facing), "no area");
-        // A corner that crosses the opposite edge turns the triangle.
+        // The orientation changes when a corner crosses the opposite edge.
         let turning = [
             [[0.0, 0.0, 1.0]; 2],
             [[0.0, 4.0, 1.0]; 2],

@@ -40,9 +40,9 @@ pub struct PixelSample {
     pub t: f32,
 }
 
-/// Samples that are tested together: [`PIXEL_LANES`] consecutive ones of each pixel of a block of 2x2
-/// pixels, by time. The lanes of the top left pixel come first, then those of the pixel on its right and
-/// those of the lower row. Lanes without a sample repeat the first sample of their pixel.
+/// Samples that are tested together: [`PIXEL_LANES`] consecutive ones of each pixel of a block of 2x2 pixels,
+/// by time. The lanes of the top left pixel come first, then the pixel on its right, then the lower row.
+/// Lanes without a sample repeat the first sample of their pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(align(64))]
 pub struct SampleGroup {
@@ -63,8 +63,8 @@ pub struct SampleGroup {
 pub struct BlockSamples {
     /// The samples by time. With `n` groups in use, group `k` holds the times from `k / n` to `(k + 1) / n`.
     pub groups: [SampleGroup; GROUPS],
-    /// Number of each sample in the block: that of the pixel (0 top left, 1 top right, 2 bottom left, 3
-    /// bottom right) times the samples per pixel, plus its number in the pixel.
+    /// Index of each sample in the block: the pixel (0 top left, 1 top right, 2 bottom left, 3 bottom right)
+    /// times the samples per pixel, plus the index within the pixel.
     pub numbers: [[u8; LANES]; GROUPS],
 }
 

@@ -2,8 +2,8 @@
 //! for Motion and Defocus Blur", 2012).
 //!
 //! Blur over a disc of diameter `c` (defocus) has the variance of a box of side `sqrt(3/4) c` along each
-//! axis, and motion along a segment of length `m` that of a box of side `m`. The cells have the variance
-//! of pixel and blur together, scaled by a quality; a pixel is a box of side 1.
+//! axis, and motion along a segment of length `m` has the variance of a box of side `m`. The cells have the
+//! variance of pixel and blur together, scaled by a quality; a pixel is a box of side 1.
 
 use crate::camera::lens::LensShear;
 use crate::raster::triangle::MovingTriangle;
@@ -16,7 +16,7 @@ const LEAST_MOTION_PX: f64 = 1e-3;
 /// Greatest distances of shading points along two perpendicular directions of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spacing {
-    /// Unit vector of the first direction: that of the motion, or to the right.
+    /// Unit vector of the first direction: along the motion, or to the right if nothing moves.
     direction: [f64; 2],
     /// Distances along the first direction and across it, in pixels.
     pub px: [f64; 2],

@@ -1,4 +1,4 @@
-//! What the shading grids of all triangles of a frame share.
+//! Parameters that the shading grids of all triangles of a frame share.
 
 use crate::camera::lens::LensShear;
 
@@ -18,7 +18,7 @@ pub enum GridRule {
     },
 }
 
-/// What the grids of all triangles of a frame share.
+/// Grid rule, lens and picture geometry, which the grids of all triangles of a frame share.
 #[derive(Debug, Clone, Copy)]
 pub struct GridView {
     /// The rule of the cells.

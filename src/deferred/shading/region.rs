@@ -24,9 +24,9 @@ pub(super) struct Region {
 
 impl Region {
     /// The region of a triangle at the first of several instants at which it lies wholly in front of the near
-    /// plane and is not seen edge on, or else at the first one at which a part of it does. Regions that
-    /// are too large for a grid, and those of parts, are clipped around the picture. `None` if no instant
-    /// suits. `basis` holds unit vectors of the two directions.
+    /// plane and is not seen edge on, or else at the first one at which a part of it does. Regions that are
+    /// too large for a grid, and regions of parts of triangles, are clipped around the picture. `None` if no
+    /// instant suits. `basis` holds unit vectors of the two directions.
     pub(super) fn first(
         mut instants: impl Iterator<Item = [[f32; 3]; 3]> + Clone,
         view: &GridView,
@@ -99,7 +99,8 @@ impl Region {
     }
 }
 
-/// Height of a convex polygon over its longest side: that of a triangle with the same area. 0 of nothing.
+/// Height of the triangle that stands on the longest side of a convex polygon and has the same area; 0 for an
+/// empty polygon.
 fn height_px(polygon: &[[f64; 2]]) -> f64 {
     let mut twice_area = 0.0;
     let mut longest = 0.0_f64;

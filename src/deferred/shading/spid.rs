@@ -9,7 +9,7 @@ use bytemuck::{Pod, Zeroable};
 /// Largest number of points along a side of a shading grid.
 pub const MAX_GRID_SIDE: u32 = 1 << 16;
 
-/// Identifier of a shading point. The order is that of the sort.
+/// Identifier of a shading point. The derived order is the sort order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct Spid {

@@ -77,7 +77,7 @@ pub(super) struct Bin<T> {
     /// Sequence number of the bin's first item among all bins.
     begun: u64,
     pub(super) last_arrival: Cycle,
-    /// By ring entry: cycle at which its last item left.
+    /// Per ring entry: cycle at which its last item left.
     left_at: Box<[Cycle]>,
     /// Ring entry of the first item.
     first: usize,
@@ -214,8 +214,8 @@ pub(super) struct Bins<T, P> {
     /// Empty bins, in the order in which they were flushed.
     empty: VecDeque<u32>,
     begun: u64,
-    /// Bins and their sequence numbers in the order in which they were begun. Those flushed since are
-    /// removed when they come to the front, and when they are as many as the bins.
+    /// Bins and their sequence numbers in the order in which they were begun. Entries of flushed bins are
+    /// removed when they reach the front, and when their number reaches the number of bins.
     order: VecDeque<(u32, u64)>,
     policy: P,
 }
@@ -360,7 +360,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 }
 
-/// Whether a bin still gathers the items for which it was begun with a sequence number.
+/// Whether a bin still gathers the items of the sequence number with which it was begun.
 fn is_occupied<T>(bins: &[Bin<T>], (bin, begun): (u32, u64)) -> bool {
     let bin = &bins[bin as usize];
     bin.key != NONE && bin.begun == begun

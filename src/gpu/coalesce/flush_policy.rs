@@ -23,7 +23,7 @@ pub trait FlushPolicy {
     /// with the lowest rank is flushed, the oldest of equal ones.
     fn rank(&self, bin: &BinStatus) -> u64;
 
-    /// Whether the rank is that of the bins' age, so that none needs to be compared.
+    /// Whether bins rank by age, so that the oldest bin can be taken without comparing ranks.
     fn is_first_in(&self) -> bool {
         false
     }

@@ -18,8 +18,8 @@ impl HeldPixels {
         Self(vec![[0; FRAGMENTS]; index(bins)])
     }
 
-    /// Number of `quads`, from the first on, none of which covers a pixel that `bin` holds. The quads are
-    /// those of one primitive, which cover no pixel twice.
+    /// Length of the prefix of `quads` that covers no pixel held by `bin`. All quads belong to one primitive,
+    /// so they do not overlap each other.
     pub(super) fn fitting(&self, bin: u32, quads: &[Quad]) -> usize {
         let planes = &self.0[bin as usize];
         let conflicts = |quad: &Quad| {

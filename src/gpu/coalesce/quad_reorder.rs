@@ -77,7 +77,7 @@ pub struct QuadReorder {
     window_size: u64,
     /// Quads of the current scan.
     window: Vec<Quad>,
-    /// By position: the place in the window of a quad that is not part of a pair yet.
+    /// Window index of the unpaired quad at each screen position.
     registers: [u32; TILE_LENGTH],
     /// Port of the scan, in quads.
     scan: RateLimiter,
@@ -86,7 +86,7 @@ pub struct QuadReorder {
     fill: RateLimiter,
     /// Screen tile of the current scan.
     tile: u32,
-    /// Quads of the next beat, of which so many are pairs.
+    /// Quads of the next beat, pairs first.
     beat: [Quad; BEAT_QUADS],
     paired: usize,
     /// Cycle after the last beat was emitted.

@@ -206,7 +206,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         self.tiles.pass_one();
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
-        // Not kept in an array: the host waits when it copies together what it has just written apart.
+        // An iterator instead of an array: pieces that were just written one by one cannot be forwarded to a
+        // wide load, so the host would wait for the copy.
         let mut left = tile_quads(item.mask).map(|quad| Quad {
             primitive: item.primitive,
             position: corner + quad.place,

@@ -1,4 +1,4 @@
-//! Where the arrays of the raster kernel lie in memory, and reads and writes of spans of them.
+//! Memory layout of the arrays of the raster kernel, and reads and writes of spans of them.
 
 use super::block::BLOCK_THREADS;
 use quadrille_base::raster::tiles::TILE_PX;
@@ -17,12 +17,12 @@ const CONIC_BYTES: u64 = 16;
 const COLOUR_BYTES: u64 = 12;
 /// Planes that the kernel writes: red, green, blue, transmittance, and the last entry that contributed.
 const PLANES: u64 = 5;
-/// Alignment of the arrays (that of `cudaMalloc`).
+/// Alignment of the arrays, the same as for `cudaMalloc`.
 const ALIGNMENT: u64 = 256;
 /// Lanes of a warp.
 const LANES: usize = 32;
 
-/// First bytes of the arrays. Those of splats are indexed as the scene is.
+/// Addresses of the first bytes of the arrays. Arrays of splats are indexed by scene index.
 #[derive(Debug)]
 pub(super) struct Addresses {
     ids: u64,
@@ -90,7 +90,8 @@ impl Addresses {
         let arrays = [(self.centres, CENTRE_BYTES), (self.conics, CONIC_BYTES)];
         let mut arrived = at;
         for (array, bytes) in arrays {
-            // Sizes of elements divide those of sectors, and arrays begin with a sector.
+            // The sector size is a multiple of each element size, and arrays begin at a sector, so no element
+            // crosses a sector boundary.
             let mut sectors = [u64::MAX; LANES];
             for (sector, entry) in sectors.iter_mut().zip(entries) {
                 let splat = splats[*entry as usize].index;

@@ -228,7 +228,7 @@ fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
 /// Columns and rows of a grid of tiles that the square of a splat meets: the first of each, and the one behind the
 /// last. As the original computes them, the square ends a pixel early on the right and below.
 fn square(splat: &ProjectedSplat, size: [u32; 2], (grid, tile): ([f64; 2], f64)) -> [[f64; 2]; 2] {
-    // A pixel's position is that of its corner there, and that of its centre here.
+    // The kernel's pixel positions are corners; here they are centres.
     let centre =
         [0, 1].map(|axis| f64::from(splat.mean_px[axis]) + f64::from(size[axis]) / 2.0 - 0.5);
     let radius = square_radius_px(splat);

@@ -4,9 +4,9 @@
 //! tile's list, which the threads fetch together. A warp visits an entry as long as one of its lanes is
 //! live: inside the picture, and not stopped. The block ends when no lane of it is live.
 //!
-//! Alphas are those of [`FragmentShader::fragment`], with the same rule near the cut; they are computed in
-//! lanes in the same order of operations. Where that rule asks the reference renderer, so does the stop rule
-//! near its threshold.
+//! Alphas are equal to [`FragmentShader::fragment`], with the same rule near the cut: lanes apply the same
+//! operations in the same order. Where that rule asks the reference renderer, so does the stop rule near its
+//! threshold.
 
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 
@@ -40,11 +40,11 @@ const STOP_BAND: f32 = 1.0 / 4096.0;
 pub struct WarpWork {
     /// Entries visited.
     pub entries: u16,
-    /// Of those, entries with a live fragment over the cut.
+    /// Visited entries with a live fragment over the cut.
     pub over_cut: u16,
-    /// Of those, entries that a lane blends.
+    /// Entries of `over_cut` that at least one lane blends.
     pub blending: u16,
-    /// Of those, entries that no warp of lower number blends.
+    /// Entries of `blending` that no warp of lower number blends.
     pub first: u16,
 }
 
@@ -279,8 +279,8 @@ impl<S: Simd> WarpPixels<S> {
         [live & 0xff != 0, live >> (ROW / 2) != 0]
     }
 
-    /// Visits an entry, after those of the list that were `seen`; returns whether a live lane's fragment is
-    /// over the cut, and whether one blends.
+    /// Visits an entry; `seen` entries of the list were visited before it. Returns whether the fragment of a
+    /// live lane is over the cut, and whether one blends.
     #[inline(always)]
     fn visit(
         &mut self,

@@ -1,4 +1,4 @@
-//! When the blocks of the raster kernel end: residency, rounds, barriers, issue, and memory.
+//! Timing of the blocks of the raster kernel: residency, rounds, barriers, issue, and memory.
 //!
 //! Blocks are dispatched in tile order, first to the cores in turn, then to whatever place becomes free
 //! first. In every round a block votes, loads its entries (identifiers, then centres, conics and
@@ -31,7 +31,7 @@ use quadrille_machine::timing::Cycle;
 /// Lanes of a warp, and entries whose addresses a warp loads.
 const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;
 
-/// Cycles of all schedulers by what they did. They add up to the schedulers times the cycles of the run.
+/// Cycles of all schedulers by activity. They add up to the schedulers times the cycles of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CyclesByReason {
     /// An instruction held the lanes.
@@ -68,7 +68,7 @@ pub(super) struct KernelTime {
     pub(super) by_reason: CyclesByReason,
 }
 
-/// What the kernel runs on and what it draws.
+/// Inputs of the raster kernel: the hardware and the draw.
 #[derive(Clone, Copy)]
 pub(super) struct KernelInput<'a> {
     pub(super) spec: &'a ComputeSpec,

@@ -14,7 +14,7 @@ pub struct Workload {
     pub splats: u64,
     /// Of those, splats in front of the near plane.
     pub near: u64,
-    /// Of those, visible splats.
+    /// Subset of `near` that is visible.
     pub visible: u64,
     /// Coefficients of the spherical harmonics of a splat, per channel.
     pub sh_coefficients: u64,
@@ -81,9 +81,10 @@ pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
     streams.iter().map(|stream| stream.cost(&rates)).collect()
 }
 
-/// Costs of preprocess and sort ahead of a draw through the graphics pipeline, which sorts the visible
-/// splats by depth alone (VR-Pipe, section III-A). Preprocess is taken to be that of the software renderer:
-/// it writes a depth and an index per visible splat in place of the number of its tiles.
+/// Costs of preprocess and sort ahead of a draw through the graphics pipeline, which sorts the visible splats
+/// by depth alone (VR-Pipe, section III-A). Preprocess is assumed to cost the same as in the software
+/// renderer, except that it writes a depth and an index per visible splat in place of the number of its
+/// tiles.
 #[must_use]
 pub fn draw_kernels(work: &Workload, config: &Config) -> [KernelCost; 2] {
     let (spec, frame) = (&config.kernels, &config.frame);
@@ -96,7 +97,7 @@ pub fn draw_kernels(work: &Workload, config: &Config) -> [KernelCost; 2] {
     [preprocess(work, spec), sort(work.visible, radix, spec)].map(|stream| stream.cost(&rates))
 }
 
-/// Warps of as many threads.
+/// Number of warps for this number of threads.
 fn warps(threads: u64) -> u64 {
     threads.div_ceil(LANES)
 }

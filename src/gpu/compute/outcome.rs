@@ -128,7 +128,7 @@ pub struct ComputeResult {
     pub lanes: LaneCounts,
     /// Warp instructions of the raster kernel.
     pub instructions: u64,
-    /// Cycles of all schedulers in the raster kernel by what they did.
+    /// Cycles of all schedulers in the raster kernel by activity.
     pub cycles_by_reason: CyclesByReason,
     /// Schedulers of all cores.
     pub schedulers: u64,
@@ -146,14 +146,14 @@ pub struct ComputeResult {
     /// Cycles of the ports of L2 and DRAM in the raster kernel.
     #[serde(skip)]
     pub memory: Vec<UnitCycles>,
-    /// The picture.
+    /// Rendered picture.
     #[serde(skip)]
     pub frame: Frame,
 }
 
 impl ComputeResult {
-    /// Lanes that blend as a share of those of all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no
-    /// entry is visited.
+    /// Share of lanes that blend, over all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no entry is
+    /// visited.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn blending_share(&self) -> Option<f64> {
@@ -161,7 +161,7 @@ impl ComputeResult {
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
     }
 
-    /// Lanes that blend as a share of those of all entries that a lane of their warp blends, 0 to 1.
+    /// Share of lanes that blend, over all entries that at least one lane of their warp blends, 0 to 1.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn blending_share_of_blending(&self) -> Option<f64> {

@@ -1,10 +1,10 @@
 //! The raster kernel as a program: warp instructions by class, dependent chains, and the resources that
 //! decide how many blocks a core holds.
 //!
-//! The instruction counts are those of the public kernel (`renderCUDA` in forward.cu of
+//! The instruction counts come from the public kernel (`renderCUDA` in forward.cu of
 //! graphdeco-inria/diff-gaussian-rasterization), compiled for the Orin's shader cores (sm_87) and
-//! disassembled; the kernel without the termination test and the one that tests alpha after the blend are
-//! the same source with these statements removed or moved.
+//! disassembled; the kernel without the termination test and the one that tests alpha after the blend are the
+//! same source with these statements removed or moved.
 
 use crate::warp::cores::CoresSpec;
 use quadrille_base::shading::StopRule;
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(spec.blocks_per_core(&few), 1);
     }
 
-    /// Ten entries, of which four have a fragment over the cut and three are blended: 15 + 360 + 20 + 48.
+    /// Ten entries, four with a fragment over the cut and three blended: 15 + 360 + 20 + 48.
     #[test]
     fn a_warp_pays_for_what_its_lanes_do() {
         let spec = ComputeSpec::default();

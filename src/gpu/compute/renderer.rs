@@ -34,7 +34,7 @@ pub struct SceneCounts {
 }
 
 impl SceneCounts {
-    /// Counts of a scene that holds what `draw` draws and nothing else.
+    /// Counts of a scene that contains exactly the splats of `draw`.
     #[must_use]
     pub fn of(draw: &Draw) -> Self {
         let last = draw.splats.iter().map(|splat| u64::from(splat.index) + 1);
@@ -169,8 +169,8 @@ impl ComputeRenderer {
         }
     }
 
-    /// Fragments over the cut in tiles that do not list their splat: those of oriented boxes, which hold
-    /// all fragments, without those of the renderer's own lists.
+    /// Fragments over the cut in tiles that do not list their splat: the count with oriented boxes, which
+    /// hold all fragments, less the count with the renderer's own lists.
     fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>) -> u64 {
         if self.method.tiles == TileTest::OrientedBox {
             return 0;

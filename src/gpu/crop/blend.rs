@@ -57,7 +57,7 @@ pub(crate) fn blend_and_terminate(
     outcomes
 }
 
-/// The format of the colours, and those of the screen tile of a warp.
+/// Returns the colour format and the colours of the screen tile of a warp.
 #[inline]
 fn colours<'f>(
     framebuffer: &'f mut Framebuffer,

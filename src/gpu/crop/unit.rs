@@ -1,10 +1,10 @@
 //! CROP blends quads into the colour buffer in order and detects pixels that reach the termination
 //! threshold (VR-Pipe, sections V-B and VII-A).
 //!
-//! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors
-//! of a quad are requested when it enters. Quads wait for their sectors in order, while those of the
-//! quads behind them are already requested. A quad also waits for the blend of the last one at its place
-//! to be done.
+//! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors of
+//! a quad are requested when it enters. Quads wait for their sectors in order; the sectors of the quads
+//! behind them are already requested. A quad also waits until the last quad at the same position has been
+//! blended.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ use quadrille_machine::memory::traffic::Client;
 use quadrille_machine::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
 spec! {
-    /// CROP.
+    /// Configuration of the colour unit (CROP).
     CropSpec in "crop" {
         /// Warps in the queue before it.
         queue: u64 = 8, 1..=65_536, Assumed "64 quads";
@@ -176,7 +176,7 @@ pub struct Crop {
     lookup: RateLimiter,
     blend: RateLimiter,
     waiting: Queue,
-    /// The cache.
+    /// Cache of colour sectors.
     pub cache: UnitCache,
     /// Accounting of the blending port.
     pub activity: Activity,

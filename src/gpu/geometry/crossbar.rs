@@ -31,7 +31,7 @@ spec! {
     CrossbarSpec in "crossbar" {
         /// Primitives of one GPC that wait in front of another.
         queue: u64 = 64, 1..=65_536, Assumed "four vertex warps of two triangles per splat, so that the GPCs work on several batches at once";
-        /// Primitives per cycle through the port of a source, and through that of a destination.
+        /// Primitives per cycle through the port of a source, and through the port of a destination.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as primitive assembly and setup";
         /// Whether a batch without a primitive for a GPC takes the time of one at that GPC's port.
         counts_empty_batches: bool = true, .., Assumed "the end of a batch is a packet too; Emerald sends every cluster a mask per vertex warp";

@@ -40,7 +40,7 @@ impl<V> GeometryUnits<V> {
     }
 }
 
-/// Primitive assembly behind its queue, and what it sends primitives to.
+/// Primitive assembly behind its queue, and the consumer of its primitives.
 struct BehindVertex<'u, N> {
     queue: &'u mut Queue,
     assembly: &'u mut Assembly,

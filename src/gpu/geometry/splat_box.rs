@@ -3,8 +3,8 @@
 use quadrille_base::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
 use quadrille_render::preprocess::ProjectedSplat;
 
-/// Relative error allowed in u and v. The fields of a [`ProjectedSplat`] are rounded by `2^-24`; as
-/// much again is left for their computation.
+/// Relative error allowed in u and v. The fields of a [`ProjectedSplat`] are rounded by `2^-24`; the other
+/// half of the allowance is for the computation of u and v.
 const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
 /// Error allowed in the squared radius. The logarithms of the opacity and of the cut are at most 8,
 /// each rounded by up to `2^-22`; as much again is left for their computation.
@@ -28,9 +28,9 @@ const NOTHING: [Vertex; 4] = [Vertex { x: 0, y: 0 }; 4];
 /// - `(|cos| + |sin|) / 512` px of the axes' slope, as far as snapping the corners to 1/256 px can
 ///   move it inward: a corner moves by 1/512 px at most in x and in y, and the points of a side
 ///   less than its corners; 2^-20 px more keep centres off the sides;
-/// - what the rounding of the splat's fields to f32 can move it by: for a splat at (x, y) pixels
-///   from the picture's centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a
-///   thin one, in proportion to the axes.
+/// - the largest shift by the rounding of the splat's fields to f32: for a splat at (x, y) pixels from the
+///   picture's centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a thin one, in
+///   proportion to the axes.
 ///
 /// Sides that do not meet the circle around the picture are moved in to it, so that all corners
 /// stay far inside the guard band. A splat that does not meet that circle, or is not finite, gets a
@@ -61,8 +61,8 @@ pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4]
 
 /// Standard deviations along the shorter and the longer axis of a splat on the picture plane, in pixels.
 pub(crate) fn semi_axes_px(splat: &ProjectedSplat) -> [f64; 2] {
-    // At one standard deviation, alpha is exp(-1/2) of the opacity: the radius in (u, v) is that of
-    // log2(e) / 2.
+    // At one standard deviation, alpha is exp(-1/2) of the opacity: the squared radius in (u, v) is log2(e) /
+    // 2.
     let uv_per_deviation = (std::f64::consts::LOG2_E / 2.0).sqrt();
     Axes::of(splat).px_per_uv.map(|px| px * uv_per_deviation)
 }
@@ -74,8 +74,8 @@ fn to_vertex(px: f64) -> i32 {
     (px * PER_PX).round().clamp(-band, band) as i32
 }
 
-/// The radius in (u, v) outside which no pixel of the picture reaches the cut, also for the splat
-/// whose fields were rounded to those of `splat`; NaN or negative when there is no inside.
+/// The radius in (u, v) outside which no pixel of the picture reaches the cut, also for the exact splat whose
+/// fields were rounded to give `splat`; NaN or negative when there is no inside.
 ///
 /// A point's distance from the centre in (u, v) is off by at most the errors of the terms that u
 /// and v are sums of.
@@ -94,7 +94,7 @@ fn radius_in_uv(splat: &ProjectedSplat, half_size: [f64; 2]) -> f64 {
 struct Axes {
     /// The shorter axis' direction: (cos, sin); the longer one's is (-sin, cos).
     direction: [f64; 2],
-    /// How many pixels along each axis change the radius in (u, v) by 1.
+    /// Pixels along each axis per unit of radius in (u, v).
     px_per_uv: [f64; 2],
     /// The splat's centre along each axis, from the picture's centre, in pixels.
     centre: [f64; 2],
@@ -144,7 +144,7 @@ fn half_angle(x: f64, y: f64) -> [f64; 2] {
     if length == 0.0 {
         return [1.0, 0.0];
     }
-    // Of the two, the one of sum does not cancel.
+    // The longer component is computed first, since its sum does not cancel; the shorter one follows from it.
     let long = (0.5 + 0.5 * x.abs() / length).sqrt();
     let short = 0.5 * y / (length * long);
     if x >= 0.0 {

@@ -30,7 +30,7 @@ pub struct Stage {
     pub unit_cycles: u64,
     /// Bytes that it reads from and writes to DRAM.
     pub bytes: u64,
-    /// Cycles of the stage: the larger of those of its units and of its bytes.
+    /// Cycles of the stage: the maximum of the compute cycles and the memory cycles.
     pub cycles: u64,
 }
 
@@ -59,7 +59,7 @@ pub struct GscoreResult {
     /// Clock of the emulated GPU in MHz, for comparisons.
     #[serde(skip)]
     pub gpu_clock_mhz: f64,
-    /// The picture.
+    /// Rendered picture.
     #[serde(skip)]
     pub frame: Frame,
 }

@@ -14,7 +14,7 @@ pub const SUBTILES: usize = 4;
 /// Bitmaps of all pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bitmaps {
-    /// By tile, a bitmap per entry of its list.
+    /// Bitmaps per tile, one for each entry of its list.
     tiles: Vec<Vec<u8>>,
 }
 
@@ -24,7 +24,7 @@ impl Bitmaps {
     pub fn new(draw: &Draw, lists: &TileLists) -> Self {
         let spans = spans(draw, TileTest::OrientedBox, SUBTILE_PX).concat();
         let across = TileLayout::new(draw.width, draw.height).tiles_across as usize;
-        // Spans are in drawing order, so that those of a splat stand together.
+        // Spans are in drawing order, so the spans of a splat are contiguous.
         let mut first = vec![0_usize; draw.splats.len() + 1];
         for span in &spans {
             first[span.splat as usize + 1] += 1;

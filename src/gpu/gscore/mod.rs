@@ -9,8 +9,8 @@
 //!   -> render: a tile per core; live subtiles of the bitmaps of its entries
 //! ```
 //!
-//! The three stages work on different tiles at the same time and share DRAM. The picture is that of the
-//! software renderer with oriented boxes: a subtile outside a splat's box has no fragment of it.
+//! The three stages work on different tiles at the same time and share DRAM. The picture is the same as from
+//! the software renderer with oriented boxes: a subtile outside a splat's box has no fragment of it.
 
 pub mod accelerator;
 pub mod cull;

@@ -12,7 +12,7 @@ use quadrille_base::math::index;
 pub struct TileWork {
     /// Entries that the core reads: up to the last that a live subtile is left for.
     pub entries: u64,
-    /// Subtiles that the core draws, over all entries: those of the bitmap that are live.
+    /// Subtiles that the core draws, summed over all entries: set in the bitmap and live.
     pub subtiles: u64,
     /// Cycles of the core.
     pub cycles: u64,

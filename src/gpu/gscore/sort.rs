@@ -25,7 +25,7 @@ impl SortWork {
         self.chunks += chunks;
     }
 
-    /// Cycles of the units, those of a kind working at the same time.
+    /// Cycles of the sorting units. All units of a kind work in parallel.
     #[must_use]
     pub fn cycles(&self, spec: &GscoreSpec) -> u64 {
         let quick_sort = self.quick_sort.div_ceil(spec.quick_sort_units);

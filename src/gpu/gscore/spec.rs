@@ -3,7 +3,7 @@
 use quadrille_machine::spec::spec;
 
 spec! {
-    /// The accelerator GSCore.
+    /// Configuration of the accelerator GSCore.
     GscoreSpec in "gscore" {
         /// Clock in MHz.
         clock_mhz: f64 = 1000.0, 1.0..=100_000.0, Published "GSCore (ASPLOS 2024): 1 GHz in 28 nm";
@@ -25,7 +25,7 @@ spec! {
         bitonic_width: u64 = 16, 2..=65_536, Assumed "as later work lists GSCore's units";
         /// Bytes of a pair: depth, splat, and bitmap.
         pair_bytes: u64 = 12, 1..=1_024, Assumed "32 bits each";
-        /// Rendering cores, each of which draws a tile.
+        /// Number of rendering cores; each draws one tile at a time.
         cores: u64 = 4, 1..=1_024, Assumed "64 rendering units in four groups";
         /// Rendering units of a core, a pixel per cycle each.
         units_per_core: u64 = 16, 1..=64, Assumed "64 rendering units in four groups";

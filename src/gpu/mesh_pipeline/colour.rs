@@ -6,10 +6,10 @@
 //! quads that were tested while this one was held for merging or packing, but not those tested while
 //! it is shaded; it costs nothing, since it reads the cache of the early test (assumptions).
 //!
-//! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent; nothing is blended. Rates
-//! and cache are those of the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in
-//! whole sectors, and quads per cycle. A sector in memory is fetched before it is written, even if
-//! all of it is (assumption: the cache is that of blending).
+//! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent; nothing is blended. Rates and cache
+//! are the same as in the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in whole sectors,
+//! and quads per cycle. A sector in memory is fetched before it is written, even if it is written as a whole
+//! (assumption: the cache works as for blending).
 
 use arrayvec::ArrayVec;
 use serde::Serialize;
@@ -37,7 +37,7 @@ statistics! {
     pub struct ColourCounters {
         /// Quads with a sample written.
         pub quads: u64,
-        /// Quads of which nothing shows by the time they arrive.
+        /// Quads that are completely hidden by the time they arrive.
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,

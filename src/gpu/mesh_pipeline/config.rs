@@ -1,4 +1,4 @@
-//! The configuration of the mesh path: the emulated GPU's and that of its own units.
+//! The configuration of the mesh path: the emulated GPU and the units that only the mesh path has.
 
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ config! {
     qfm: QfmSpec,
     /// Pixel merging, but for the sizes, which come with the unit that is run.
     pmu: PmuSpec,
-    /// The pixel shader.
+    /// Costs of the pixel shader.
     pixel_shader: PixelShaderSpec,
 }
 
@@ -84,7 +84,7 @@ impl MeshConfig {
     /// This configuration with one assignment `unit.field=value`.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming what does not fit.
+    /// [`Error::Argument`] naming the invalid field.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }

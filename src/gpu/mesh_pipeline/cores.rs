@@ -1,4 +1,4 @@
-//! The shader cores with the pixel shader of meshes: slots, schedulers and launch order are those of
+//! The shader cores with the pixel shader of meshes: slots, schedulers and launch order are the same as in
 //! the emulated pipeline (see [`Schedule`]); the program differs.
 //!
 //! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, shaded, in

@@ -68,8 +68,8 @@ impl DepthBuffer {
         self.bins[self.settings.bin_of(position)].quad(position)
     }
 
-    /// Tests the samples of a fragment, of which an alpha test keeps those in `kept`; returns those that
-    /// pass the depth test.
+    /// Tests the samples of a fragment and returns the mask of samples that pass the depth test. `kept` is
+    /// the mask of samples that pass the alpha test.
     #[inline]
     pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, kept: u64) -> u64 {
         let bin = &mut self.bins[self.settings.bin_of(position)];

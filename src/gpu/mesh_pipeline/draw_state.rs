@@ -69,11 +69,11 @@ pub struct ShaderRecord {
 #[derive(Debug)]
 pub struct MeshDrawState {
     pub(super) view: MeshCamera,
-    /// The settings.
+    /// Settings of the frame.
     pub settings: FrameSettings,
     /// Depth and owner of every sample.
     pub depths: DepthBuffer,
-    /// L2 and DRAM.
+    /// Memory system: L2 and DRAM.
     pub(super) memory: Memory,
     /// Issue slots that vertex warps occupy.
     pub(super) shader_issue: ShaderIssue,
@@ -133,7 +133,7 @@ impl MeshDrawState {
         state
     }
 
-    /// The sample positions.
+    /// Returns the sample positions within a pixel.
     #[inline]
     pub fn pattern(&self) -> &'static SamplePattern {
         self.settings.pattern
@@ -191,7 +191,7 @@ impl MeshDrawState {
         index32(number)
     }
 
-    /// The fragment of a quad between the raster and the merging unit.
+    /// Returns the fragment of a quad that is between the raster and the merging unit.
     pub fn fragment_of(&self, quad: &Quad) -> &Fragment {
         &self.fragments[quad.primitive as usize]
     }

@@ -10,8 +10,8 @@
 //!   -> pack, launch, cores -> colour
 //! ```
 //!
-//! Function and order are those of a [frame](quadrille_mesh::frame) without time: all counts and the owner of
-//! every sample are the same. Time is that of the emulated pipeline (see [`crate`]).
+//! Function and order are the same as in a [frame](quadrille_mesh::frame) without time: all counts and the
+//! owner of every sample are the same. The timing model is the emulated pipeline's (see [`crate`]).
 //!
 //! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the
 //! farthest depth of a raster tile, and the colour unit the owner of a sample, at a moment within the

@@ -25,8 +25,7 @@ pub struct TimedMeshResult {
     pub units: Vec<UnitCycles>,
     /// Counters of grids and triangles.
     pub grids: GridsCounters,
-    /// Quads before the merging unit, and the unit's counters: the same as those of a frame without
-    /// time.
+    /// Quads before the merging unit, and the unit's counters. Equal to the counters of a frame without time.
     pub counters: MergeCounters,
     /// Quads sent to the shader.
     pub quads_shaded: u64,

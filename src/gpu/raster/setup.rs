@@ -11,7 +11,7 @@ use quadrille_machine::spec::spec;
 use quadrille_machine::statistics::statistics;
 
 spec! {
-    /// Setup.
+    /// Configuration of triangle setup.
     SetupSpec in "setup" {
         /// Primitives in the queue before it.
         queue: u64 = 32, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
@@ -25,7 +25,7 @@ spec! {
 statistics! {
     /// Statistics of setup.
     pub struct SetupCounters {
-        /// Primitives in, all of which are emitted: assembly drops those without area.
+        /// Primitives received. All are emitted, since assembly has dropped primitives without area.
         pub primitives: u64,
     }
 }

@@ -6,8 +6,8 @@
 //! surviving fragment.
 //!
 //! Warps are assigned to schedulers in turn. A scheduler issues one instruction of a warp every
-//! `issue_cycles`, the oldest warp first. A warp is done when its instructions have been issued behind
-//! those of all older warps of its scheduler, but no earlier than its dependent chain allows. Younger
+//! `issue_cycles`, the oldest warp first. A warp is done when its instructions have been issued after the
+//! instructions of all older warps of its scheduler, but no earlier than its dependent chain allows. Younger
 //! warps fill the issue slots in which older ones wait, and never delay them.
 //!
 //! A shader that [blends](super::shader_blend) by itself passes nothing on, and its warps leave their slots

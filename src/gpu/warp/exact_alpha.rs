@@ -11,9 +11,9 @@ use quadrille_scene::{BLOCK, Splat, Splats};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NearCutRule {
-    /// That of the reference renderer, so that fragment counts are the same: the shader asks an oracle.
+    /// The alpha of the reference renderer, so that fragment counts are the same: the shader asks an oracle.
     Exact,
-    /// That of a shader core.
+    /// The alpha that a shader core computes in f32.
     F32,
 }
 

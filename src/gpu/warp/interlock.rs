@@ -16,7 +16,7 @@ spec! {
     /// Critical sections of fragment shaders.
     InterlockSpec in "interlock" {
         /// Screen regions of each GPC with a counter of their own. Screen tiles share the regions in turn,
-        /// row by row; as many regions as tiles, or more, give each tile its own.
+        /// row by row; if there are at least as many regions as tiles, each tile has its own.
         regions: u64 = 64, 1..=16_777_216, Assumed "a small table; NVIDIA's patents US 10,055,806 and US 10,019,776 describe ordered access by screen region and state no size";
     }
 }

@@ -1,5 +1,5 @@
 //! Loads and stores of warps in emulated time, when no lock orders them: a warp reads its pixels at the cycle
-//! of its load and overwrites them at that of its store, so that updates in between are lost.
+//! of its load and overwrites them at the cycle of its store, so updates in between are lost.
 //!
 //! Warps come in launch order, and their loads and stores are due later, in any order. An event takes place
 //! once no warp can come whose events are due earlier.
@@ -197,8 +197,8 @@ mod tests {
         }
     }
 
-    /// The older warp is the slower one: it reads what the younger one left, and nothing is lost. The pixel
-    /// beside it takes the younger one alone.
+    /// The older warp is the slower one: it reads the result of the younger one, and nothing is lost. The
+    /// neighbouring pixel receives only the younger warp.
     #[test]
     fn a_slow_warp_comes_behind_a_younger_one() {
         let mut pixel = Pixel::new();

@@ -1,5 +1,5 @@
-//! What is known of a picture whose pixels are updated without order: the picture that the order of draws
-//! would have left, and the fragments that each pixel contains.
+//! Reference data for a picture whose pixels are updated without order: the picture in draw order, and the
+//! fragments that each pixel contains.
 
 use crate::crop::blend::blend_behind;
 use quadrille_base::math::SimdLevel;
@@ -8,7 +8,7 @@ use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::{ColourFormat, QuadColour};
 use quadrille_machine::packets::{ColourQuad, ShadedWarp};
 
-/// Value of a quad's pixels in memory, and what it is made of.
+/// Value of a quad's pixels in memory, and the fragments blended into it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QuadVersion {
     pub(super) colour: QuadColour,

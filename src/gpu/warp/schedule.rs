@@ -22,7 +22,7 @@ pub struct Schedule {
     /// Cycle at which each scheduler has issued all its instructions.
     issued: Vec<Cycle>,
     next_scheduler: usize,
-    /// By slot: cycle at which its last warp left, and whether the next unit delayed that warp.
+    /// Per slot: cycle at which its last warp left, and whether the next unit delayed that warp.
     slots: Vec<(Cycle, bool)>,
     next_slot: usize,
     /// Whether the next unit delayed the last warp.

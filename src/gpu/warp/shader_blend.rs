@@ -34,7 +34,7 @@ use quadrille_machine::unit::Visitor;
 spec! {
     /// Blending in the fragment shader.
     ShaderBlendSpec in "shader_blend" {
-        /// Instructions that a warp with a surviving fragment issues beside those of the shader.
+        /// Instructions that a warp with a surviving fragment issues in addition to the shader.
         instructions: u64 = 6, 0..=100_000, Assumed "load, one minus alpha, a multiply-add for two channels each, pack, store";
         /// Cycles from the loaded colours to the store.
         latency_cycles: u64 = 24, 0..=1_000_000, Assumed "six dependent instructions of ALU latency 4";
@@ -70,9 +70,9 @@ impl ShaderOrder {
     /// Both orders.
     pub const ALL: [Self; 2] = [Self::Unordered, Self::Interlocked];
 
-    /// Cycles by which requests to the L2 come out of time order at most, about, where `slots` warps at once
-    /// wait for each other and an access to the L2 takes `l2_latency`: those of twice as many critical
-    /// sections. 0 without order, since warps then wait for memory alone.
+    /// Approximate upper bound, in cycles, of how far requests to the L2 are out of time order when `slots`
+    /// warps wait for each other and an access to the L2 takes `l2_latency`: the duration of `2 * slots`
+    /// critical sections. 0 without order, since warps then wait for memory alone.
     pub(crate) fn reordered(self, spec: &ShaderBlendSpec, slots: u64, l2_latency: Cycle) -> Cycle {
         match self {
             Self::Unordered => 0,
@@ -109,7 +109,7 @@ pub(crate) struct BlendingCores {
     pub(crate) reordered: Cycle,
 }
 
-/// What keeps warps in order, if anything does.
+/// Mechanism that orders the memory accesses of warps: none (a race) or an interlock.
 #[derive(Debug)]
 enum Order {
     Race(Race),
@@ -172,7 +172,7 @@ impl ShaderBlend {
         (taken, taken.slot % self.schedulers)
     }
 
-    /// Instructions of a warp beside those of the shader.
+    /// Instructions that a warp issues in addition to the shader.
     pub(super) fn instructions(&self, warp: &ShadedWarp) -> u64 {
         if warp.quads.is_empty() {
             0

@@ -1,5 +1,5 @@
-//! Warp slots that become free in any order: those of a shader whose warps end at the cores, without a unit
-//! behind them that takes their results in launch order.
+//! Warp slots that become free in any order. They serve a shader whose warps end at the cores, without a
+//! later unit that takes their results in launch order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

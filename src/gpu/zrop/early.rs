@@ -6,7 +6,7 @@ use quadrille_machine::memory::Memory;
 use quadrille_machine::packets::{Beat, Quad, QuadMasks};
 use quadrille_machine::timing::Cycle;
 
-/// The shared state as ZROP sees it.
+/// Shared state that the early tests read.
 pub trait EarlyTests {
     /// Bytes per quad that the tests read.
     fn bytes_per_quad(&self) -> u64;
@@ -14,10 +14,10 @@ pub trait EarlyTests {
     /// Whether a stencil or depth test is enabled.
     fn has_tests(&self) -> bool;
 
-    /// Whether the tests write what they read.
+    /// Whether the tests also write the buffers that they read.
     fn tests_write(&self) -> bool;
 
-    /// L2 and DRAM.
+    /// Returns the memory system: L2 and DRAM.
     fn memory(&mut self) -> &mut Memory;
 
     /// Whether stencil values are written after shading, and nothing is tested before it.
@@ -41,7 +41,7 @@ pub trait EarlyTests {
     fn prefetch_termination(&self, _tile: u32) {}
 
     /// Fragments of up to a beat of quads of a screen tile whose pixels are terminated. Bits are written in
-    /// the order of the port of the tests, so that those of the next test were written before it.
+    /// the order of the port of the tests, so all bits that the next test reads were written before it.
     fn terminated(&self, _tile: u32, _quads: &[Quad]) -> QuadMasks {
         QuadMasks::default()
     }

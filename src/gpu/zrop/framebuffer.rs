@@ -160,7 +160,7 @@ impl Framebuffer {
         }
     }
 
-    /// Moves what blending into quads of a screen tile needs into the host's cache.
+    /// Prefetches the colours that blending into quads of a screen tile needs.
     #[inline(always)]
     pub(crate) fn prefetch(&self, tile: u32, quads: &[Quad]) {
         let first = quad_index(tile, 0);
@@ -195,7 +195,7 @@ impl Framebuffer {
         self.stencil.is_some() || self.depth.is_some()
     }
 
-    /// Whether the tests write what they read.
+    /// Whether the tests also write the buffers that they read.
     pub(crate) fn tests_write(&self) -> bool {
         self.stencil.is_some()
     }
@@ -290,7 +290,7 @@ impl Framebuffer {
         })
     }
 
-    /// When each pixel was terminated, row by row; [`NEVER`] where it was not.
+    /// Cycle at which each pixel was terminated, row by row; [`NEVER`] where it was not.
     pub fn termination_cycles(&self) -> Vec<Cycle> {
         let terminated_at: &[[Cycle; 4]] = &self.terminated_at;
         self.layout.rows(|quad, fragment| {
@@ -305,8 +305,7 @@ pub fn bytes_per_quad(format: ColourFormat) -> u64 {
     u64::from(format.bytes_per_pixel()) * 4
 }
 
-/// Lines of memory that a framebuffer takes: those of its colours, and behind them those of what the
-/// tests read.
+/// Layout of a framebuffer in lines of memory: first the colours, then the data of the tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FramebufferLines {
     /// Lines of colours.

@@ -1,5 +1,5 @@
-//! Stencil writes after shading: what the shader of a stencil update sends to ZROP when the early tests are
-//! off, and the state of the update itself (VR-Pipe, section IV-B).
+//! Stencil writes after shading: the writes that the shader of a stencil update sends to ZROP when the early
+//! tests are off, and the state of the update itself (VR-Pipe, section IV-B).
 
 use std::collections::VecDeque;
 

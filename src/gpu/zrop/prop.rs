@@ -27,7 +27,7 @@ spec! {
 statistics! {
     /// Statistics of PROP.
     pub struct PropCounters {
-        /// Quads in, all of which are emitted.
+        /// Quads received. All are emitted.
         pub quads_in: u64,
     }
 }

@@ -26,7 +26,7 @@ use quadrille_machine::memory::traffic::Client;
 use quadrille_machine::memory::unit_cache::{UnitCache, UnitCacheSpec};
 
 spec! {
-    /// ZROP.
+    /// Configuration of the unit for early tests (ZROP).
     ZropSpec in "zrop" {
         /// Beats in the queue before it.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
@@ -50,7 +50,7 @@ spec! {
         threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B";
         /// Cycles from a blend to its termination update.
         feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit";
-        /// Updates on their way and waiting, one per pixel; the colour unit waits while there are as many.
+        /// Updates on their way and waiting, one per pixel; the colour unit waits while the queue is full.
         update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad";
         /// Cycles for which an update holds the port.
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache";
@@ -324,7 +324,8 @@ impl Zrop {
         kept
     }
 
-    /// Performs the stencil and depth tests of a quad that is not terminated; returns the mask of what is left.
+    /// Performs the stencil and depth tests of a quad that is not terminated; returns the mask of the
+    /// remaining fragments.
     fn test_stencil_and_depth(&mut self, tile: u32, quad: Quad, state: &mut impl EarlyTests) -> u8 {
         let outcome = state.test(tile, &quad);
         self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);

@@ -26,7 +26,7 @@ struct Window {
 #[derive(Debug)]
 pub struct Calendar {
     bytes_per_window: u64,
-    /// Bytes in a window below which a request needs no look at other windows or at the timeline: those of
+    /// Bytes in a window below which a request needs neither other windows nor the timeline: the capacity of
     /// a window, or 0 if a timeline is kept.
     quick_limit: u64,
     bytes_per_cycle: u64,

@@ -6,7 +6,7 @@ use crate::spec::spec;
 use crate::timing::Cycle;
 
 spec! {
-    /// DRAM.
+    /// Configuration of DRAM.
     DramSpec in "dram" {
         /// Bandwidth in GB/s (10^9 bytes per second).
         gb_per_s: f64 = 102.4, 0.001..=1_000_000.0, Published "VR-Pipe Table I: LPDDR3-1600, 16 channels";
@@ -63,7 +63,7 @@ impl Dram {
         self.calendar = Calendar::spanning(self.calendar.bytes_per_cycle(), cycles);
     }
 
-    /// The port.
+    /// Returns the calendar of the DRAM port.
     pub fn port(&self) -> &Calendar {
         &self.calendar
     }

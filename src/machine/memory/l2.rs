@@ -14,7 +14,7 @@ use crate::spec::spec;
 use crate::timing::Cycle;
 
 spec! {
-    /// The L2 cache.
+    /// Configuration of the L2 cache.
     L2Spec in "l2" {
         /// Capacity in bytes.
         bytes: u64 = 4_194_304, 4096..=1_073_741_824, Published "VR-Pipe Table I";
@@ -94,7 +94,7 @@ impl L2 {
         self.port = Calendar::spanning(self.port.bytes_per_cycle(), cycles);
     }
 
-    /// The port.
+    /// Returns the calendar of the L2 port.
     pub fn port(&self) -> &Calendar {
         &self.port
     }

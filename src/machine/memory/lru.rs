@@ -176,7 +176,7 @@ impl Ranks {
 #[derive(Debug)]
 struct Lists {
     ways: u32,
-    /// Nodes of the slots, and behind them those of the sets.
+    /// Nodes of the slots, followed by the head nodes of the sets.
     nodes: Vec<Node>,
     slots: u32,
 }

@@ -22,7 +22,7 @@ use dram::{Dram, DramSpec};
 use l2::{L2, L2Spec};
 use traffic::Client;
 
-/// L2 and DRAM.
+/// Memory system of the GPU: L2 and DRAM.
 #[derive(Debug)]
 pub struct Memory {
     /// Shared cache.
@@ -32,9 +32,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates a memory with `lines` cacheable lines, none of them resident.
-    /// The units run at `clock_mhz`; what is configured in nanoseconds and in bytes per second does not
-    /// change with it.
+    /// Creates a memory with `lines` cacheable lines, none of them resident. The units run at `clock_mhz`;
+    /// values configured in nanoseconds and in bytes per second do not depend on it.
     pub fn new(l2: &L2Spec, dram: &DramSpec, clock_mhz: f64, lines: u32) -> Self {
         Self {
             l2: L2::new(l2, clock_mhz, lines),
@@ -87,8 +86,8 @@ impl Memory {
         self.l2.keep(client, bytes, at)
     }
 
-    /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`: as many busy ones as their bytes
-    /// take at their rates.
+    /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`. The busy cycles are the bytes divided
+    /// by the rate.
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
         let unit = |name, port: &Calendar| {
             let busy = port.busy_cycles();
@@ -157,7 +156,7 @@ mod tests {
         assert_eq!(traffic.colour.dram_written_bytes, 32 * 64);
         assert_eq!(traffic.depth.dram_written_bytes, 0);
         assert_eq!(traffic.depth.dram_read_bytes, 32 * 32);
-        // 3072 bytes at 167 per cycle, of which the timeline of DRAM misses none.
+        // 3072 bytes at 167 per cycle; the timeline of DRAM holds all of them.
         let [_, dram] = &memory.units(1000)[..] else {
             panic!("two units")
         };

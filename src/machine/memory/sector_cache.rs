@@ -1,5 +1,5 @@
-//! Tags of a sectored write-back cache: which sectors of which lines are resident, which of them are
-//! dirty, and when the data of each arrives. The caches of units and the L2 are built on it.
+//! Tags of a sectored write-back cache: the resident sectors of each line, their dirty bits, and the cycle at
+//! which the data of each sector arrives. The caches of units and the L2 are built on it.
 //!
 //! A set replaces its least recently used line. A line that is in use, because its data are in flight
 //! or a unit works on them, is not evicted before that is over: its successor waits.
@@ -72,7 +72,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Those of `sectors` that are not resident.
+    /// Subset of `sectors` that is not resident.
     #[inline]
     pub(super) fn missing(&self, sectors: u8) -> u8 {
         sectors & !self.valid
@@ -129,7 +129,7 @@ pub(super) struct Evicted {
 pub(super) struct Replaced {
     /// Slot that holds the line.
     slot: u32,
-    /// Cycle at which the slot is free of the evicted line, at least that of the access.
+    /// Cycle at which the evicted line has left the slot, no earlier than the access.
     pub(super) free_at: Cycle,
     /// Evicted line, if it must be written back.
     pub(super) evicted: Option<Evicted>,

@@ -39,13 +39,13 @@ impl Traffic {
 /// Bytes moved by client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TrafficByClient {
-    /// Of vertex shading.
+    /// Traffic of vertex shading.
     pub vertex: Traffic,
-    /// Of the results of vertex shading, which never leave the L2.
+    /// Traffic of the results of vertex shading, which never leave the L2.
     pub vertex_results: Traffic,
-    /// Of stencil and depth values.
+    /// Traffic of stencil and depth values.
     pub depth: Traffic,
-    /// Of colours.
+    /// Traffic of colours.
     pub colour: Traffic,
 }
 

@@ -113,7 +113,7 @@ impl UnitCache {
         replaced.written_back(|evicted, at| self.write_back(evicted, at, memory))
     }
 
-    /// Moves what a miss on line `number` needs into the host's cache.
+    /// Prefetches the data that a miss on line `number` needs.
     #[inline]
     pub fn prefetch_behind(&self, number: u32, memory: &Memory) {
         memory.l2.prefetch(self.base + number);

@@ -64,7 +64,7 @@ impl MeshBuilder {
         Ok(at)
     }
 
-    /// Adds a finite colour, without what is below 0.
+    /// Adds a finite colour; negative channels are clamped to 0.
     pub(super) fn colour(&mut self, colour: [f32; 4]) -> Result<u32> {
         let at = self.index(self.mesh.colours.len(), "colours of vertices")?;
         self.mesh.colours.push(colour.map(|c| c.max(0.0)));

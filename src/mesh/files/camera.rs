@@ -8,7 +8,7 @@ use quadrille_scene::{Camera, Intrinsics};
 /// A perspective camera in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileCamera {
-    /// Name, distinct from those of the file's other cameras.
+    /// Name, unique within the file.
     pub name: String,
     /// Rotation from world space to view space: x right, y down, z forward.
     pub view_from_world: Matrix3<f64>,

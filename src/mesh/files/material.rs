@@ -78,7 +78,7 @@ pub struct Material {
     pub normal_scale: f32,
     /// Index into `Mesh::textures` of the share of ambient light that reaches the surface, in red.
     pub occlusion_texture: Option<u32>,
-    /// Strength of the occlusion: 0 for none, 1 for that of the texture.
+    /// Strength of the occlusion: 0 for none, 1 for the full value of the texture.
     pub occlusion_strength: f32,
     /// Reflection of a microfacet surface, as in glTF; `None` for a matt surface with a Phong highlight.
     pub microfacets: Option<Microfacets>,

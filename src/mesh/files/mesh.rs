@@ -47,8 +47,7 @@ pub struct Mesh {
     pub normals: Vec<[f32; 3]>,
     /// Texture coordinates; (0, 0) is the top left corner of a texture, and v points down.
     pub uvs: Vec<[f32; 2]>,
-    /// Linear colours of vertices with alpha, each 0 or more, by which those of the material are
-    /// multiplied.
+    /// Linear vertex colours with alpha, each 0 or more. They multiply the colour of the material.
     pub colours: Vec<[f32; 4]>,
     /// Corners of all faces, face by face, counter-clockwise as seen from the front.
     pub corners: Vec<Corner>,

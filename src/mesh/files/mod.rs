@@ -79,7 +79,7 @@ impl MeshFile {
     /// Reads any mesh file, or standard input for `-`.
     ///
     /// # Errors
-    /// Those of [`load`] and [`BezierPatches::load`].
+    /// The errors of [`load`] and [`BezierPatches::load`].
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = open(path)?;
         if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
@@ -119,7 +119,7 @@ pub fn load(path: &Path) -> Result<Loaded> {
 /// `resolve` returns the content of the files that the mesh names.
 ///
 /// # Errors
-/// Those of [`load`] about content, and those of `resolve` for required files.
+/// The errors of [`load`] about content, and the errors of `resolve` for required files.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     let (expected, found) = match MeshFormat::sniff(bytes, named) {
         Some(MeshFormat::Obj) => return obj::read(bytes, named, resolve),

@@ -4,17 +4,17 @@ use nalgebra::Vector3;
 
 use super::mesh::{Corner, Mesh};
 
-/// Relative size of a volume that may be rounding, as that of a sheet with two sides.
+/// Relative size of a volume that may be a rounding error, as for a sheet with two sides.
 const ROUNDING: f64 = 1e-6;
 
 /// Marks as two-sided the materials of surfaces whose backs may be seen.
 ///
-/// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in
-/// one direction as in the other: its backs cannot be seen from outside and need not be drawn. An open
-/// surface (a leaf, a sail, a cup of one layer, faces whose orientations contradict each other) may be
-/// seen from either side, which OBJ and PLY cannot state. So may closed ones, if their fronts are
-/// inside, as in a room or in a file with clockwise faces: those of all together enclose a negative volume,
-/// while a cavity is smaller than what is around it.
+/// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in one
+/// direction as in the other: its backs cannot be seen from outside and need not be drawn. An open surface (a
+/// leaf, a sail, a cup of one layer, faces whose orientations contradict each other) may be seen from either
+/// side, which OBJ and PLY cannot state. So may closed ones, if their fronts are inside, as in a room or in a
+/// file with clockwise faces: all surfaces together then enclose a negative volume, while a cavity is smaller
+/// than its surroundings.
 pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     let mut surfaces = Surfaces::new(mesh.positions.len());
     let faces = 0..mesh.faces();
@@ -72,7 +72,7 @@ fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     volume < -ROUNDING * sizes
 }
 
-/// A number for a directed edge; those of the two directions add up to 0.
+/// A number for a directed edge. The numbers of the two directions add up to 0 (modulo 2^64).
 fn edge(from: u32, to: u32) -> u64 {
     let number = |low: u32, high: u32| scramble(u64::from(low) << 32 | u64::from(high));
     match from.cmp(&to) {

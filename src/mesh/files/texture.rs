@@ -17,8 +17,8 @@ const MAX_SIDE: u32 = 16384;
 const MAX_TEXELS: u64 = 64 << 20;
 /// Limit on the memory for decoding one texture, in bytes.
 const MAX_DECODER_BYTES: u64 = 1 << 30;
-/// Number of texels that the header of a file of any size may claim: those of a picture of 4096x4096,
-/// which a lossless WebP of one colour holds in a few bytes.
+/// Number of texels that the header of a file of any size may claim: 4096x4096. A lossless WebP of one colour
+/// holds such a picture in a few bytes.
 const FREE_TEXELS: u64 = 1 << 24;
 /// Number of further texels that a header may claim per byte of the file: twice what deflate reaches
 /// for 8-bit pictures, so a header that claims more is wrong.

@@ -56,9 +56,9 @@ pub struct RasterGrid {
 pub struct Chunk {
     /// The draw that it belongs to.
     pub(crate) draw: u32,
-    /// Its grids, without those of which no triangle is drawn.
+    /// Its grids with at least one drawn triangle.
     pub grids: Vec<RasterGrid>,
-    /// Depth planes of all triangles of all grids, zero for those that are not drawn.
+    /// Depth planes of all triangles of all grids; zero for triangles that are not drawn.
     pub planes: Vec<DepthPlane>,
     /// The quads, grid by grid, triangle by triangle, raster tile by raster tile.
     pub quads: Vec<RasterQuad>,
@@ -250,8 +250,8 @@ impl Chunk {
         &self.by_bin[self.bin_starts[bin] as usize..self.bin_starts[bin + 1] as usize]
     }
 
-    /// The samples of a quad that are shaded: those that pass the depth test or, without a test
-    /// before shading, all.
+    /// The samples of a quad that are shaded: the samples that pass the depth test or, without a test before
+    /// shading, all.
     #[inline]
     pub(crate) fn shaded_coverage(&self, quad: u32, settings: &FrameSettings) -> u64 {
         let quad = quad as usize;

@@ -17,7 +17,7 @@ use quadrille_base::raster::sample_depth::NO_OWNER;
 /// Identifier of a pixel that shows no triangle.
 const NO_ID: u32 = u32::MAX;
 
-/// What the samples of a pixel show.
+/// Visible surface of the samples of a pixel.
 #[derive(Debug, Clone, Copy)]
 struct PixelLayers {
     /// Share of the samples that show the scene.
@@ -41,8 +41,8 @@ struct ShownTriangle<'a> {
 }
 
 impl VisibleFrame {
-    /// Depth, normals, identifiers and coverage ([`Layer::Alpha`]) of every pixel: those of `layers` that
-    /// are such. Other layers are left out.
+    /// Returns the requested `layers` that a mesh frame can supply: depth, normals, identifiers and coverage
+    /// ([`Layer::Alpha`]). Other layers are left out.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "triangles are counted in 32 bits"
@@ -129,7 +129,7 @@ impl VisibleFrame {
             }
             last = Some((owner, triangle));
         }
-        // Of equally many samples the first one decides.
+        // If several have the same number of samples, the first one decides.
         let most = ids.iter().map(|(_, samples)| *samples).max();
         let id = ids.iter().find(|(_, samples)| Some(*samples) == most);
         let all = owners.len() as f64;

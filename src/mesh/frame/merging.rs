@@ -33,11 +33,11 @@ pub struct ShaderQuad {
 /// The quads that the shader runs on, and how the quads of the raster map to them.
 #[derive(Debug, Clone, Default)]
 pub struct Shading {
-    /// The quads.
+    /// Quads that the shader receives.
     pub quads: Vec<ShaderQuad>,
     /// The targets of the quads of each group of chunks.
     groups: Vec<GroupTargets>,
-    /// By chunk: its group, and the number of quads of the chunks before it in the group.
+    /// Group of each chunk, and the number of quads in earlier chunks of the group.
     chunks: Vec<[u32; 2]>,
     /// Counters of the quads before the unit, and of the unit.
     pub counters: MergeCounters,

@@ -7,8 +7,8 @@
 //!         --picture--> shaded and resolved pixels
 //! ```
 //!
-//! Edge functions, coverage, depth test and merging units are those of the pipeline in cycles, which
-//! gives the same counts and the same owner of every sample, but draws no picture.
+//! Edge functions, coverage, depth test and merging units are shared with the pipeline in cycles, which gives
+//! the same counts and the same owner of every sample, but draws no picture.
 
 pub mod chunk;
 mod drawn_area;

@@ -123,7 +123,8 @@ impl VisibleFrame {
                 None => TrianglePlanes::new(corners[pixel], &self.view),
             };
         }
-        // A triangle seen exactly edge-on has no planes: its shading pixels use those of another.
+        // A triangle seen exactly edge-on has no planes; its shading pixels use the planes of another
+        // triangle of the quad.
         let Some((some, fallback)) = (0..4).find_map(|k| planes[k].map(|p| (k, p))) else {
             return QuadColours::default();
         };

@@ -15,7 +15,7 @@ use crate::shade::{Shader, TrianglePlanes, VertexStep};
 use quadrille_base::image::Frame;
 
 impl VisibleFrame {
-    /// Number of vertices of grids that are not hidden, all of which Reyes shades.
+    /// Number of vertices of grids that are not hidden. Reyes shades all of them.
     pub(crate) fn vertices_shaded(&self) -> u64 {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
         grids.map(|g| g.grid.vertices.len() as u64).sum()
@@ -54,9 +54,9 @@ impl VisibleFrame {
 /// for each, and counts once.
 struct VertexColours<'a> {
     visible: &'a VisibleFrame,
-    /// By chunk, grid by grid.
+    /// Colours of the vertices per chunk, in grid order.
     colours: Vec<Vec<SideColours>>,
-    /// By chunk: index of the first vertex of each grid.
+    /// Index of the first vertex of each grid, per chunk.
     firsts: Vec<Vec<u32>>,
 }
 

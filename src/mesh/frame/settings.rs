@@ -46,7 +46,7 @@ const BIN_QUADS: u16 = 32;
 pub struct FrameSettings {
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
-    /// The sample positions.
+    /// Sample positions within a pixel.
     pub pattern: &'static SamplePattern,
     /// Which sides of triangles are drawn.
     pub faces: Faces,

@@ -27,8 +27,8 @@ const TILE_QUADS: usize = 16;
 pub struct VisibleQuad {
     /// Column and row, in quads.
     pub position: [u16; 2],
-    /// Index into [`VisibilityBuffer::samples`] of its first sample, followed by those of all four
-    /// shading pixels.
+    /// Index into [`VisibilityBuffer::samples`] of its first sample. The samples of all four shading pixels
+    /// follow.
     pub first: u32,
 }
 
@@ -98,8 +98,8 @@ impl DepthBin {
         &self.quads[row * usize::from(self.settings.bin_quads()) + column]
     }
 
-    /// Tests the samples of a fragment of which an alpha test keeps some; returns those that pass the
-    /// depth test, kept or not.
+    /// Tests the samples of an alpha-tested fragment. Returns the samples that pass the depth test, whether
+    /// the alpha test keeps them or not.
     #[inline(always)]
     pub fn test_kept<S: Simd>(
         &mut self,
@@ -123,7 +123,7 @@ impl DepthBin {
         passed
     }
 
-    /// Tests the samples of a fragment; returns those that pass.
+    /// Tests the samples of a fragment; returns the mask of samples that pass.
     #[inline(always)]
     pub(crate) fn test<S: Simd>(
         &mut self,

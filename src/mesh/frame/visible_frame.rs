@@ -22,9 +22,9 @@ pub struct VisibleFrame {
     pub chunks: Vec<Chunk>,
     /// The fragments that each bin of the picture shows.
     pub bins: Vec<VisibilityBuffer>,
-    /// The view.
+    /// Camera of the frame.
     pub view: MeshCamera,
-    /// The settings.
+    /// Settings of the frame.
     pub settings: FrameSettings,
     /// Number of grids tessellated.
     pub grids: u64,

@@ -24,7 +24,7 @@ statistics! {
         pub passed_full: u64,
         /// Entries created for fragments without a candidate at their position.
         pub alone: u64,
-        /// Those of `alone` that face away from an entry of their grid at their position.
+        /// Subset of `alone`: entries that face away from an entry of their grid at their position.
         pub facing_away: u64,
         /// Entries created for fragments whose most recent candidate covers one of their samples.
         pub overlapping: u64,
@@ -99,9 +99,9 @@ statistics! {
     pub struct MergeCounters {
         /// Quads with a sample, of grids that are not hidden.
         pub rasterized: u64,
-        /// Those of which no sample passes the depth test.
+        /// Subset of `rasterized`: quads without a sample that passes the depth test.
         pub culled: u64,
-        /// Those left with a partially covered shading pixel.
+        /// Quads that remain and have a partially covered shading pixel.
         pub partial: u64,
         /// Quads whose shader bars pixel merging.
         pub barred: u64,

@@ -97,7 +97,7 @@ fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
 /// A merging unit and its stream.
 #[derive(Debug)]
 pub struct MergeDriver {
-    /// The unit.
+    /// Merge unit that the driver feeds.
     pub unit: Box<dyn MergeUnit>,
     /// The fragments in and the quads out.
     pub stream: MergeStream,

@@ -1,7 +1,7 @@
 //! Perspective-correct attributes inside a triangle and beyond it.
 //!
-//! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On
-//! the triangle they are those of the corners times the barycentric coordinates `b`, so with the
+//! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On the
+//! triangle they are the coordinates of the corners times the barycentric coordinates `b`, so with the
 //! corners as the columns of `M`
 //!
 //! ```text

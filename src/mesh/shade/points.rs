@@ -8,7 +8,7 @@ use super::texture::MipChain;
 pub(super) struct SurfacePoints {
     /// From the points to the eye, in world units.
     pub(super) to_eye: Vectors,
-    /// Of any length; zero if there is none.
+    /// Normals of any length; zero where there is none.
     pub(super) normal: Vectors,
     pub(super) uv: [Lanes; 2],
     /// Linear colours of the vertices, with alpha; `None` for white.

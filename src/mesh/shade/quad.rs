@@ -57,9 +57,9 @@ pub fn sampling_point(
 /// The triangle that gives a shading pixel its inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct TriangleRef<'a> {
-    /// Its corners.
+    /// Corners of the triangle.
     pub vertices: [&'a GridVertex; 3],
-    /// Its planes, from the same corners.
+    /// Interpolation planes of the triangle, computed from the same corners.
     pub planes: &'a TrianglePlanes,
     /// Linear colours of its corners with alpha; `None` for white.
     pub colours: Option<[[f32; 4]; 3]>,
@@ -129,9 +129,9 @@ impl Shader<'_> {
         self.quad_with_opacity(inputs).map(|[r, g, b, _]| [r, g, b])
     }
 
-    /// Colours as [`Shader::quad`] gives them, each followed by the opacity there: that of the material
-    /// times the alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels
-    /// that are not wanted.
+    /// Colours as [`Shader::quad`] gives them, each followed by the opacity: the material's opacity times the
+    /// alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels that are not
+    /// wanted.
     pub fn quad_with_opacity(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
         let at = std::array::from_fn(|k| {
             let [x, y] = inputs.points_px[k];

@@ -52,8 +52,8 @@ impl ShadeSettings {
     }
 }
 
-/// Shader of a scene in one view. Colours are in linear light, at least 0 and not clamped above: those of
-/// the samples of a floating-point render target.
+/// Shader of a scene in one view. Colours are in linear light, at least 0 and not clamped above, as in a
+/// floating-point render target.
 #[derive(Debug)]
 pub struct Shader<'a> {
     materials: &'a [Material],
@@ -90,7 +90,7 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Replaces the light by that of a scene, which may be none.
+    /// Replaces the default light by `lights`, which may be empty.
     #[must_use]
     pub fn lit_by(mut self, lights: &[PunctualLight]) -> Self {
         self.lights = Lights::punctual(lights, self.eye);
@@ -236,7 +236,7 @@ impl Shader<'_> {
         sum
     }
 
-    /// Ambient irradiance over pi, less what is occluded.
+    /// Ambient irradiance over pi, reduced by occlusion.
     #[inline]
     fn ambient(&self, material: &Material, points: &SurfacePoints, normal: &Vectors) -> Vectors {
         let ambient = self.lights.ambient(normal);

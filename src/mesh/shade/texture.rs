@@ -72,7 +72,7 @@ struct MipLevel {
 }
 
 impl MipChain {
-    /// Builds a chain; `None` if the texture has no texels, or not as many as its size requires.
+    /// Builds a chain; `None` if the texture has no texels, or fewer or more than its size requires.
     pub fn new(texture: &Texture, role: TextureRole) -> Option<Self> {
         let (width, height) = (texture.width as usize, texture.height as usize);
         if width == 0 || height == 0 || width.checked_mul(height) != Some(texture.texels.len()) {
@@ -277,8 +277,8 @@ impl TexelShare {
     }
 }
 
-/// Shares of the texels of a row in half as many texels, by length: with an odd number, each texel of
-/// the next level covers a little more than two, and meets three.
+/// Weights for halving a row of texels, by overlap. If their number is odd, each texel of the next level is a
+/// little wider than two texels and overlaps three.
 fn shares(size: usize) -> Vec<TexelShare> {
     let half = size / 2;
     if half == 0 {

@@ -36,9 +36,9 @@ impl VertexStep {
 impl Shader<'_> {
     /// Colour of a vertex in linear light.
     ///
-    /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a
-    /// triangle. If the steps are parallel on the picture, as on outlines, the derivatives are the
-    /// changes per pixel along each step. `colour` is that of the vertex, with alpha; `None` for white.
+    /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a triangle.
+    /// If the steps are parallel on the picture, as on outlines, the derivatives are the changes per pixel
+    /// along each step. `colour` is the vertex colour, with alpha; `None` for white.
     pub fn vertex(
         &self,
         (vertex, colour): (&GridVertex, Option<[f32; 4]>),

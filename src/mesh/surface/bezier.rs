@@ -78,8 +78,8 @@ impl BicubicPatch {
         ]
     }
 
-    /// Returns position and normal at (u, v). Where the derivatives give no normal, it is that of a
-    /// point slightly further inwards.
+    /// Returns position and normal at (u, v). Where the derivatives give no normal, the normal of a point
+    /// slightly further inwards is used.
     #[inline]
     pub(super) fn point(&self, u: f32, v: f32) -> SurfacePoint {
         let [position, du, dv] = self.derivatives(u, v);

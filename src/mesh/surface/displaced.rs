@@ -45,7 +45,7 @@ impl HeightMap {
     /// Creates a height map from a texture, with heights in 0 to 1.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the texture has no texels or not as many as its sides say.
+    /// [`Error::Argument`] when the texture has no texels, or their number differs from width times height.
     pub fn new(texture: &Texture, channel: HeightChannel) -> Result<Self> {
         let count = u64::from(texture.width) * u64::from(texture.height);
         if count == 0 || count != texture.texels.len() as u64 {

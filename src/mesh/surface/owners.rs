@@ -14,7 +14,7 @@ pub struct Owner {
     pub is_reversed: bool,
     /// Whether the surface is smooth there, so that the owner's normals apply too.
     pub is_smooth: bool,
-    /// Whether the whole side is one point, that of its corners; `false` for corners.
+    /// Whether the side is degenerate: both corners are the same point. `false` for corners.
     pub is_point: bool,
 }
 

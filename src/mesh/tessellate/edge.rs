@@ -1,7 +1,7 @@
 //! Edges of sub-patches in fixed-point parameters.
 //!
-//! An edge is stored as a range of points on the whole edge of which it is a part, so that the
-//! sub-patches on both sides place their vertices at the same parameters however often each is split.
+//! An edge is stored as a range of points on the whole edge that contains it, so that the sub-patches on both
+//! sides place their vertices at the same parameters however often each is split.
 
 /// Fixed-point 1. Parameters from 0 to this, and 1 minus any of them, are exact in `f32`.
 pub(super) const ONE: i32 = 1 << 24;

@@ -68,10 +68,12 @@ type SubPatch = [PatchEdge; 4];
 enum Cut {
     /// As measured.
     Free,
-    /// At most those of a grid, evenly, so that it need not be split again.
+    /// At most as many segments as a grid side allows, spaced evenly, so that the cut need not be split
+    /// again.
     Even,
-    /// At most those of the sides beside it, evenly: the parts get smaller even where the surface jumps
-    /// between neighbouring parameters, so that every cut across the jump is as long as the one before.
+    /// At most as many segments as the adjacent sides, spaced evenly: the parts get smaller even where the
+    /// surface jumps between neighbouring parameters, so that every cut across the jump is as long as the one
+    /// before.
     NoFiner,
 }
 

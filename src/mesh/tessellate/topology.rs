@@ -28,7 +28,7 @@ pub(super) struct Topologies {
 }
 
 impl Topologies {
-    /// Creates topologies with triangles in this order; `seed` is that of a random one.
+    /// Creates topologies with triangles in this order; `seed` seeds a random order.
     pub(super) fn new(order: GridOrder, seed: u64) -> Self {
         Self {
             order,

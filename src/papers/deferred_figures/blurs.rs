@@ -11,7 +11,7 @@ use crate::svg::{Axis, LineChart, LineKind, LineSeries, Series};
 
 const EXECUTIONS: &str = "/shading/per_pixel";
 const QUADS: &str = "/shading/quads";
-/// Memos of the comparison: that of the pixel grid, and a sixteenth.
+/// Memo sizes of the comparison: the size for the pixel grid, and a sixteenth of it.
 const MEMO: u64 = 256;
 const SMALL_MEMO: u64 = 16;
 

@@ -1,7 +1,7 @@
 //! The figures and tables of "A Sort-based Deferred Shading Architecture for Decoupled Sampling" (Clarberg, Toth and
 //! Munkberg, 2013), drawn from rows of `deferred` beside the published numbers.
 //!
-//! A [`Spec`] names the kinds of runs that a figure is drawn from; what is missing stays empty.
+//! A [`Spec`] names the kinds of runs that a figure is drawn from; entries without results stay empty.
 
 mod blurs;
 mod comparisons;

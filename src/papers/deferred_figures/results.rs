@@ -68,7 +68,7 @@ const MEMO_QUADS: u64 = 1024;
 /// A run of `deferred` with its results.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What it is for.
+    /// Purpose of the run.
     pub kind: Kind,
     /// Name in the suite.
     pub name: String,
@@ -115,7 +115,7 @@ impl Run {
     }
 }
 
-/// Whether a row is that of a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
+/// Whether a row belongs to a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
 pub(super) fn is_row(row: &Value, pipeline: &str, grid: &str) -> bool {
     let (tile, memo) = (&row["tile_px"], &row["memo_quads"]);
     row["pipeline"] == pipeline

@@ -274,7 +274,7 @@ pub(super) fn sorting(results: &Results) -> Content {
             statistic,
             mean(&ratio),
         );
-        // Those of the scene that fills the screen most.
+        // The maximum over scenes belongs to the scene that fills most of the screen.
         let most = range(passes.clone()).map(|r| r[1]);
         compare(
             &mut content,

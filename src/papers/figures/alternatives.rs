@@ -73,7 +73,7 @@ pub(super) fn figure_10(results: &Results) -> Content {
     content
 }
 
-/// Speedups over the baseline by number of passes: 1, then those of [`PASSES`].
+/// Speedups over the baseline by number of passes: 1, then each of [`PASSES`].
 fn speedups(view: &ViewResult) -> Vec<(u32, Option<f64>)> {
     let one = view.method("baseline").map(|_| 1.0);
     let more = PASSES.map(|n| (n, view.speedup(&format!("multipass:{n}"))));

@@ -70,7 +70,8 @@ pub(super) fn table_1(results: &Results) -> Content {
     content
 }
 
-/// Quads of RGBA16F that CROP blends per cycle: four pixels of eight bytes, or as many as it accepts.
+/// Quads of RGBA16F that CROP blends per cycle: four pixels of eight bytes each, at most the number that it
+/// accepts.
 fn crop_quads_per_cycle(results: &Results) -> f64 {
     const BYTES_OF_QUAD: f64 = 32.0;
     let crop = &results.config.crop;

@@ -1,4 +1,4 @@
-//! Diagrams and timelines of the paper: what the program has in their place.
+//! Counterparts of the paper's diagrams and timelines.
 
 use super::results::{PAPER_PRESET, Results, ViewResult, mean, quotient};
 use super::table::{Cell, Column, Table};
@@ -100,7 +100,7 @@ pub(super) fn figure_3(results: &Results) -> Content {
     content
 }
 
-/// Steps of Figure 4: what is left behind each, in the table and in the chart, and its counter.
+/// Steps of Figure 4: label of the remaining items in the table and in the chart, and their counter.
 const STEPS: [[&str; 3]; 7] = [
     ["splats of the scene", "splats", "scene.splats"],
     ["splats in view", "in view", "raster.splats"],

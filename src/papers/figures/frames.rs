@@ -9,7 +9,7 @@ use crate::svg::{Axis, BarChart, BarValue, Group, Mark};
 
 const TOTAL: &str = "frame.total_ms";
 
-/// Times of software and hardware frames over those of VR-Pipe's.
+/// Speedups of VR-Pipe's frame over software and hardware frames.
 pub(super) fn frame_speedups(view: &ViewResult) -> [Option<f64>; 2] {
     ["compute", "baseline"].map(|method| view.ratio(method, "het+qm", TOTAL))
 }
@@ -108,7 +108,7 @@ pub(super) fn figure_17(results: &Results) -> Content {
     content
 }
 
-/// What the share of preprocess and sort makes of the speedup of frames.
+/// Explains how the share of preprocess and sort limits the speedup of frames.
 fn explanation(views: &[&ViewResult]) -> String {
     let derived = derived();
     let share = mean(views.iter().map(|v| not_raster(v)));
@@ -128,8 +128,8 @@ fn explanation(views: &[&ViewResult]) -> String {
     )
 }
 
-/// Energy of the baseline's draw over that of a method: as configured, and the least and greatest with the
-/// constants at their bounds, which both draws share.
+/// Energy of the baseline's draw divided by the energy of a method's draw: as configured, and the minimum and
+/// maximum with the constants at their bounds. Both draws share the constants.
 pub(super) fn energy_ratio(view: &ViewResult, method: &str) -> Option<[f64; 3]> {
     let ratio = view.ratio("baseline", method, "energy_mj.total")?;
     let corners = |method: &str| {

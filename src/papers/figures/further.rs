@@ -7,7 +7,7 @@ use super::{Claim, Content, key_cells, series};
 use crate::published::LARGE_SCENES;
 use crate::svg::{Axis, BarChart, BarValue, Group, Mark};
 
-/// Times of VR-Pipe over those of the accelerator: draw over sort and rendering, and frame over frame.
+/// Ratio of VR-Pipe's time to the accelerator's time: draw over sort and rendering, and frame over frame.
 fn over_gscore(view: &ViewResult) -> [Option<f64>; 2] {
     let clock = view.number("gscore", "gscore.clock_mhz");
     let cycles = view.number("gscore", "gscore.frame_cycles");

@@ -7,8 +7,8 @@
 //!                                               '-- csv, json: the table of a figure as files
 //! ```
 //!
-//! A [`Spec`] says which methods a figure needs of which views, and which fields of the configuration move it. It
-//! is drawn from whatever results there are; what is missing stays empty.
+//! A [`Spec`] lists the methods and views that a figure needs, and the fields of the configuration that
+//! change it. It is drawn from the available results; entries without results stay empty.
 
 mod alternatives;
 mod configuration;
@@ -55,7 +55,7 @@ pub struct Need {
     pub methods: &'static [&'static str],
 }
 
-/// Where the numbers of a figure come from.
+/// Source of the numbers of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// Cycles and counters of emulated draws.
@@ -87,11 +87,11 @@ pub struct Spec {
     pub id: &'static str,
     /// Name on the page: `Figure 9`.
     pub number: &'static str,
-    /// What it shows.
+    /// Title: the subject of the figure.
     pub title: &'static str,
     /// Part of the page that it belongs to.
     pub part: &'static str,
-    /// Where our numbers come from.
+    /// Source of our numbers.
     pub basis: Basis,
     /// Results that it is drawn from.
     pub needs: &'static [Need],
@@ -100,18 +100,18 @@ pub struct Spec {
     draw: fn(&Results) -> Content,
 }
 
-/// How a figure or table is named, for its section of a page.
+/// Identifier and names of a figure or table, for its section of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
     /// Name in flags and files: `fig9`, `table1`.
     pub(crate) id: &'static str,
     /// Name on the page: `Figure 9`.
     pub(crate) number: &'static str,
-    /// What it shows.
+    /// Title: the subject of the figure.
     pub(crate) title: &'static str,
     /// Part of the page that it belongs to.
     pub(crate) part: &'static str,
-    /// Where our numbers come from.
+    /// Source of our numbers.
     pub(crate) basis: Basis,
     /// Fields of the configuration that move it.
     pub(crate) assumptions: &'static [&'static str],
@@ -156,7 +156,7 @@ pub(crate) struct Chart {
 /// A picture as PNG.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Picture {
-    /// The file.
+    /// Content of the PNG file.
     pub(crate) png: Vec<u8>,
     /// Text below it.
     pub(crate) caption: String,
@@ -171,7 +171,7 @@ pub(crate) struct Claim {
     pub(crate) holds: usize,
     /// Number of cases.
     pub(crate) of: usize,
-    /// What the cases are: `scenes`.
+    /// Plural noun for the cases, such as `scenes`.
     pub(crate) cases: &'static str,
 }
 
@@ -206,9 +206,9 @@ pub(crate) struct Compared {
 pub struct Content {
     /// Paragraphs about the figure.
     pub(crate) text: Vec<String>,
-    /// Charts.
+    /// Charts of the figure, in page order.
     pub(crate) charts: Vec<Chart>,
-    /// Pictures.
+    /// Pictures of the figure, in page order.
     pub(crate) pictures: Vec<Picture>,
     /// Numbers of the figure.
     pub table: Table,

@@ -175,7 +175,7 @@ pub(super) fn figure_5(results: &Results) -> Content {
     content
 }
 
-/// What the published bound on the frame rate takes of a GPU that blends at its peak.
+/// Compares the published bound on the frame rate with a GPU that blends at its peak.
 fn frame_rates(results: &Results) -> String {
     const PIXELS: f64 = 980.0 * 545.0;
     let quantity = "frames per second of hardware, Orin, real scenes";

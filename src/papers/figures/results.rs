@@ -25,7 +25,7 @@ pub struct MethodResult {
 }
 
 impl MethodResult {
-    /// A value of the report by keys joined by dots.
+    /// Returns a value of the report by its path of keys, joined by dots.
     pub(crate) fn value(&self, path: &str) -> Option<&Value> {
         let mut keys = path.split('.');
         let first = self.report.get(keys.next()?)?;
@@ -80,12 +80,13 @@ impl ViewResult {
         self.method(method)?.number(path)
     }
 
-    /// A number of the method `over` divided by that of the method `under`; `None` if one is unknown or zero.
+    /// A number of the method `over` divided by the same number of the method `under`; `None` if one is
+    /// unknown or zero.
     pub(crate) fn ratio(&self, over: &str, under: &str, path: &str) -> Option<f64> {
         quotient(self.number(over, path), self.number(under, path))
     }
 
-    /// Cycles of the baseline divided by those of a method.
+    /// Speedup of a method: the baseline's cycles divided by the method's.
     pub(crate) fn speedup(&self, method: &str) -> Option<f64> {
         self.ratio("baseline", method, "cycles")
     }

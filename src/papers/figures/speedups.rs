@@ -6,7 +6,7 @@ use super::{Claim, Content, series};
 use crate::published::{self, Statistic};
 use crate::svg::{Axis, BarChart, BarValue, Group, Mark};
 
-/// A quantity of a view: a count of one method divided by that of another.
+/// A quantity of a view: the ratio of a count between two methods.
 #[derive(Clone, Copy)]
 pub(super) struct Ratio {
     /// Name in files.

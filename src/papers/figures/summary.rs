@@ -64,7 +64,7 @@ fn speedups(results: &Results) -> Option<String> {
     ))
 }
 
-/// Why the speedup of HET differs: how much work it saves, and what the pipeline makes of it.
+/// Explains why the speedup of HET differs: the work that it saves, and the resulting gain in the pipeline.
 fn causes(results: &Results) -> Option<String> {
     let [fragments, _, quads, merged] = mean_reductions(results);
     let (fragments, quads, merged) = (fragments?, quads?, merged?);

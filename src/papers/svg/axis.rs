@@ -8,7 +8,7 @@ const LOG_RANGE: f64 = 1e-9;
 /// An axis before its values are known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Axis {
-    /// Quantity and unit.
+    /// Label: quantity and unit.
     pub(crate) label: String,
     /// Whether equal distances are equal ratios.
     pub(crate) is_log: bool,
@@ -27,7 +27,7 @@ impl Axis {
         }
     }
 
-    /// A logarithmic axis.
+    /// Creates a logarithmic axis.
     pub(crate) fn log(label: &str) -> Self {
         Self {
             is_log: true,
@@ -44,7 +44,7 @@ impl Axis {
         }
     }
 
-    /// The scale that holds all `values`; those that the axis cannot show are left out.
+    /// The scale that holds all `values`; values that the axis cannot show are left out.
     pub(super) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let shown = |v: &f64| v.is_finite() && (!self.is_log || *v > 0.0);
         let values: Vec<f64> = values.chain(self.reaches).filter(shown).collect();

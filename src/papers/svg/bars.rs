@@ -13,13 +13,13 @@ const DIGIT: f64 = 7.0;
 /// A bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BarValue {
-    /// Height.
+    /// Height of the bar, in units of the axis.
     pub(crate) value: f64,
     /// Bounds of an uncertain value.
     pub(crate) band: Option<[f64; 2]>,
     /// Whether the value is published.
     pub(crate) is_published: bool,
-    /// Largest value of those that `value` is the mean of, if it is published.
+    /// Largest of the values whose mean is `value`, if published.
     pub(crate) most: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ impl BarValue {
         }
     }
 
-    /// A published mean and a published maximum, of which one may be unknown.
+    /// A published mean and a published maximum; one of the two may be unknown.
     pub(crate) fn mean_and_most(mean: Option<f64>, most: Option<f64>) -> Self {
         Self {
             most,

@@ -22,7 +22,7 @@ pub(crate) struct LineSeries {
     pub(crate) series: Series,
     /// Points from left to right.
     pub(crate) points: Vec<[f64; 2]>,
-    /// How they are drawn.
+    /// Style in which the points are drawn.
     pub(crate) kind: LineKind,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct LineChart {
     pub(crate) x_labels: Vec<(f64, String)>,
     /// The vertical axis.
     pub(crate) y: Axis,
-    /// The series.
+    /// Series of the chart.
     pub(crate) series: Vec<LineSeries>,
     /// Lines across the plot.
     pub(crate) marks: Vec<Mark>,

@@ -215,8 +215,8 @@ impl Canvas {
         );
     }
 
-    /// Writes the legend of all series with a name from the height `top`, unless there is only one; returns its
-    /// height.
+    /// Writes the legend of all named series at the height `top`, unless there is only one series; returns
+    /// the height of the legend.
     fn legend(&mut self, top: f64, series: &[Series]) -> f64 {
         const SWATCH: f64 = 11.0;
         const GAP: f64 = 16.0;

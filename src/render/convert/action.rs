@@ -37,7 +37,7 @@ pub enum Action {
     Scale(f64),
     /// Changes the signs of axes, from those given to right, down, forward, or back.
     Axes(SplatAxes),
-    /// Drops splats whose surroundings are this many times as sparse as those of their neighbours: their
+    /// Drops splats whose surroundings are this many times sparser than their neighbours' surroundings: their
     /// local outlier factor, by distances of centres to the 16 nearest ones.
     DropFloaters(f64),
     /// Merges neighbours until this many splats are left.

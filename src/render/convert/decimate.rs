@@ -56,11 +56,11 @@ struct Pair {
     rows: [u32; 2],
 }
 
-/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of
-/// the two, weighted by opacity times area, and as much opacity times area as both; columns that only PLY
-/// has are those of the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler
-/// divergence that they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction",
-/// IEEE Transactions on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
+/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of the
+/// two, weighted by opacity times area, and as much opacity times area as both; columns that only PLY has are
+/// taken from the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler divergence that
+/// they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction", IEEE Transactions
+/// on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
 pub(super) fn decimate(table: &mut SplatTable, amount: Amount, path: &Path) -> Result<()> {
     let rows = table.rows();
     #[allow(
@@ -238,7 +238,7 @@ fn body(raw: &RawColumns, row: u32) -> Body {
     }
 }
 
-/// Surface area of an ellipsoid with these half axes, divided by that of the unit sphere; never 0.
+/// Surface area of an ellipsoid with these half axes, relative to the unit sphere; never 0.
 fn area([a, b, c]: [f64; 3]) -> f64 {
     let power = |x: f64, y: f64| (x * y).powf(AREA_EXPONENT);
     let mean = (power(a, b) + power(a, c) + power(b, c)) / 3.0;

@@ -5,10 +5,9 @@ use super::neighbours::{Neighbour, Neighbours};
 /// Neighbours that a splat is compared with.
 const NEIGHBOURS: usize = 16;
 
-/// The local outlier factor of each point: how many times as sparse its surroundings are as those of its
-/// neighbours (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD
-/// 2000). It is about 1 within a surface of any density, also at its edge, and large for points that stand
-/// alone.
+/// The local outlier factor of each point: the sparseness of its surroundings relative to its neighbours'
+/// (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD 2000). It is about
+/// 1 within a surface of any density, also at its edge, and large for points that stand alone.
 pub(super) fn outlier_factors(columns: &[Vec<f32>; 3]) -> Vec<f32> {
     let tree = Neighbours::new(columns);
     let all = tree.of_all(NEIGHBOURS, |_, nearest| nearest.to_vec());

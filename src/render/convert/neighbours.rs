@@ -30,7 +30,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// The tree of points by their finite coordinates.
+    /// Builds the tree of all points. Their coordinates must be finite.
     pub(super) fn new(columns: &[Vec<f32>; 3]) -> Self {
         let [x, y, z] = columns;
         let rows = (0u32..).zip(x.iter().zip(y).zip(z));

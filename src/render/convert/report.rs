@@ -80,8 +80,8 @@ pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
     })
 }
 
-/// Compares the splats of `table` with those of the file that was written from it in `format`; `None`
-/// if their number or degree differs. `path` is for errors.
+/// Compares the splats of `table` with the file that was written from it in `format`; `None` if their number
+/// or degree differs. `path` is for errors.
 ///
 /// # Errors
 /// Errors of rows that are not finite.

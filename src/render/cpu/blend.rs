@@ -1,7 +1,6 @@
 //! Blends a splat into the 16 pixels of a block: falloff, cut, blend and stop rule, in lanes.
 //!
-//! The rules are those of [`shading`](quadrille_base::shading), which defines them in f64; tests compare the
-//! two.
+//! [`shading`](quadrille_base::shading) defines the rules in f64; tests compare the two.
 
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 
@@ -118,6 +117,7 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     if STOP == AFTER {
         left = left.simd_le(stop_at).select(-left.abs(), left);
     }
+    // The sign bit marks a closed pixel, so a block needs no mask of its own.
     refused
         .select(-before.abs(), left)
         .store_array(&mut block.transmittance);

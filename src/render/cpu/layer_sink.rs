@@ -1,4 +1,4 @@
-//! Where the fragments of a tile go besides its colours.
+//! Consumers of the fragments of a tile, in addition to its colours.
 
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 

@@ -82,7 +82,7 @@ impl Planes {
         }
     }
 
-    /// The planes of all layers, in order.
+    /// Iterates over the planes of all layers, in layer order.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut [u32]> {
         let pixels = self.size[0] as usize * self.size[1] as usize;
         let pictures = self.pictures.iter_mut();

@@ -11,7 +11,7 @@ use quadrille_base::math::SimdLevel;
 const INSERTION_MAX: usize = 32;
 /// Minimum and maximum width of a digit, in bits.
 const DIGIT_BITS: [u32; 2] = [5, 12];
-/// Difference between the bits of the list's length and those of a digit.
+/// Binary logarithm of the list's length minus the bits of a digit.
 const DIGIT_BITS_BELOW_LEN: u32 = 3;
 /// Insertion steps allowed per entry before a sort with a bounded worst case takes over.
 const STEPS_PER_ENTRY: usize = 8;
@@ -41,6 +41,7 @@ impl Sorter {
         }
         let steps = entries.len().max(INSERTION_MAX) * STEPS_PER_ENTRY;
         if !insert_all(entries, steps) {
+            // Where many keys share their leading bits, insertion would take quadratic time.
             entries.sort_unstable();
         }
     }
@@ -74,6 +75,7 @@ impl Sorter {
         self.positions.resize(2 * digits, 0);
         let (low_positions, high_positions) = self.positions.split_at_mut(digits);
         for &entry in entries.iter() {
+            // Counts do not depend on the order of the entries, so one pass over the list counts both digits.
             low_positions[low.of(entry)] += 1;
             high_positions[high.of(entry)] += 1;
         }

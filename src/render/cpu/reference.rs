@@ -65,7 +65,7 @@ struct BlendedFragment {
     transmittance: f64,
 }
 
-/// What the layers of a pixel are made of.
+/// Sums and weights from which the layers of a pixel are computed.
 #[derive(Debug, Clone, Default)]
 struct Fragments {
     depth: f64,

@@ -56,9 +56,9 @@ pub struct RenderTimes {
     pub bin: Duration,
     /// Sorting the tiles' lists by depth.
     pub sort: Duration,
-    /// Coverage and blending.
+    /// Time of coverage and blending.
     pub raster: Duration,
-    /// The whole frame.
+    /// Time of the whole frame.
     pub total: Duration,
 }
 
@@ -286,7 +286,7 @@ impl Clock {
         self.last - last
     }
 
-    /// The times, with the rest as that of the raster.
+    /// Stops the clock and returns the times. The time since the last lap counts as raster.
     fn stop(mut self) -> RenderTimes {
         self.times.raster = self.lap();
         self.times.total = self.last - self.start;

@@ -30,7 +30,7 @@ pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
 pub(super) struct Tile {
     /// Blocks, row by row, and [`SINK`].
     pub(super) blocks: [PixelBlock; TILE_BLOCKS * TILE_BLOCKS + 1],
-    /// One bit per block, indexed as `blocks`: some pixel still accepts fragments.
+    /// Mask of blocks with at least one open pixel, indexed as `blocks`.
     pub(super) live: u64,
     /// Centre of the tile's first pixel, in pixels from the picture's centre.
     pub(super) origin: [f32; 2],
@@ -72,6 +72,7 @@ impl Tile {
             y: std::array::from_fn(|b| lanes(b, origin[1], |lane| lane / BLOCK_PX)),
             fragments_blended: 0,
         };
+        // All pixels of the sink are closed, so padding items have no effect and groups need no tail loop.
         tile.blocks[usize::from(SINK)].transmittance = [-1.0; 16];
         if area.size_px != [TILE_PX; 2] {
             tile.close_outside(area.size_px);

@@ -1,4 +1,5 @@
-//! Layers of a tile: what is accumulated beside the colours while a tile is drawn.
+//! Layers of a tile: depth, normals, weights and identifiers, accumulated beside the colours while a tile is
+//! drawn.
 
 use fearless_simd::{dispatch, f32x16, prelude::*, u32x16};
 
@@ -66,7 +67,7 @@ struct RankLanes {
     id: WholeLanes,
 }
 
-/// What is summed by weight for a splat of the batch, where the projected splat does not hold it.
+/// Values that layers sum by weight and that the projected splat does not hold.
 #[derive(Debug, Clone, Copy, Default)]
 struct SummedValues {
     inverse: f32,
@@ -87,7 +88,8 @@ pub(super) struct TileLayers<'a, const KEPT: u8> {
     median: [FloatLanes; BLOCKS],
     largest: [RankLanes; BLOCKS],
     count: [FloatLanes; BLOCKS],
-    /// The largest weights of each block, in descending order: as many per block as are kept.
+    /// The largest weights of each block, in descending order; the number per block is the number of ranks
+    /// kept.
     top: Vec<RankLanes>,
 }
 
@@ -108,7 +110,7 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
         })
     }
 
-    /// Makes the accumulators those of a tile without fragments.
+    /// Resets the accumulators for a tile without fragments.
     pub(super) fn clear(&mut self) {
         if KEPT & kept::DEPTH != 0 {
             self.depth = [FloatLanes::ZERO; BLOCKS];
@@ -228,8 +230,8 @@ fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLa
         .store_array(&mut sum.0);
 }
 
-/// Puts a weight and its splat in the place of a rank where the weight is larger, and returns what it
-/// displaced, or itself where it is not. Of equal weights, the earlier one keeps its place.
+/// Swaps a weight and its splat into a rank in the lanes where the weight is larger, and returns the smaller
+/// of the two. Of equal weights, the earlier one stays.
 #[inline(always)]
 fn displace<S: Simd>(
     simd: S,

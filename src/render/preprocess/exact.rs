@@ -20,7 +20,7 @@ pub struct ExactSplat {
     pub mean_from_centre_px: [f64; 2],
     /// 2D covariance with the low-pass filter: xx, xy, yy, square pixels.
     pub covariance: [f64; 3],
-    /// Its determinant, > 0.
+    /// Determinant of the covariance, > 0.
     pub determinant: f64,
     /// Opacity, with the profile's factor.
     pub opacity: f64,

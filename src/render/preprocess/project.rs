@@ -60,7 +60,8 @@ impl Projected {
     ) {
         let view = &ViewTransform::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
-        // Slots of 2^31 splats would take 300 GB; beyond, second footprints find room or are left out.
+        // Slots of 2^31 splats would take 300 GB. Larger scenes get no slots for second footprints, which are
+        // then left out if the chunk is full.
         let has_room = chunks * CHUNK * MAX_FOOTPRINTS <= u32::MAX as usize;
         self.slots = match view.projection {
             Projection::Equirectangular if has_room => CHUNK * MAX_FOOTPRINTS,

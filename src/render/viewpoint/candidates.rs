@@ -42,7 +42,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Examines a scene. `up` of any length and `target` replace what the scene tells.
+    /// Examines a scene. `up`, of any length, and `target` override the values derived from the scene.
     pub(super) fn of(
         splats: &Splats,
         up: Option<Vector3<f64>>,

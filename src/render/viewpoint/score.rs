@@ -1,4 +1,4 @@
-//! How good a view is, from a small picture of it.
+//! Score of a view, from a small picture of it.
 //!
 //! The small picture holds luminance, sharpness and inverse depth in place of colours, which the renderer
 //! blends as it does colours. A good view shows much detail over the whole picture: fog and floaters are
@@ -47,9 +47,9 @@ const HALF_DEPTH: f64 = 0.35;
 /// What a small picture shows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Score {
-    /// The score.
+    /// Total score of the view; larger is better.
     pub(super) total: f64,
-    /// Median depth of what is seen, 0 if nothing is.
+    /// Median depth of the visible content, 0 if nothing is visible.
     pub(super) depth: f64,
 }
 

@@ -27,7 +27,7 @@ const SECOND_LOOK: Look = Look {
 const SECOND_LOOKS: usize = 24;
 /// Candidates that are then improved.
 const IMPROVED: usize = 4;
-/// Rounds of improvement, each of which tries all neighbours of a view.
+/// Rounds of improvement; each tries all neighbours of a view.
 const ROUNDS: usize = 3;
 /// First distance of a neighbour, as a share of the content's radius, and its turn in degrees.
 const FIRST_STEP: (f64, f64) = (0.2, 12.0);
@@ -40,8 +40,8 @@ const NEAR: f64 = 0.08;
 const DIFFERENT: (f64, f64) = (35.0, 0.7);
 /// Radius of the circle on which a camera that looks around turns, as a share of the content's radius.
 const LOOK_AROUND: f64 = 0.02;
-/// Factor by which the score of a circle inside must exceed that of one around the content: a turn around
-/// a thing is what a circle is for.
+/// Factor by which the score of a circle inside must exceed the score of a circle around the content, because
+/// a circle usually serves to show a subject from all sides.
 const INSIDE_CIRCLE: f64 = 2.0;
 /// Significant digits of positions, so that a camera can be given as flags.
 const DIGITS: i32 = 5;
@@ -53,7 +53,7 @@ struct Look {
     pixels: f64,
 }
 
-/// What a view has to keep to.
+/// Constraints on a view.
 #[derive(Debug, Clone)]
 struct Request {
     target: Option<Vector3<f64>>,

@@ -62,7 +62,7 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
     tilted(&patches, axis)
 }
 
-/// Where level splats are most concentrated along an axis.
+/// Position along an axis at which level splats are most concentrated.
 struct Peak {
     /// Share of the area of all splats in the fullest bin.
     share: f64,
@@ -190,7 +190,8 @@ mod tests {
     use quadrille_base::math::narrow;
     use quadrille_scene::Splat;
 
-    /// Flat splats on a square, 4 x 4, at `centre`, whose normal is `normal`, and half as many across.
+    /// Flat splats on a square of 4 x 4 at `centre` with the normal `normal`, and half that number
+    /// perpendicular to it.
     fn square(centre: Vector3<f64>, normal: Vector3<f64>) -> Vec<Splat> {
         let turn = UnitQuaternion::rotation_between(&Vector3::z(), &normal);
         let turn = turn.unwrap_or_else(UnitQuaternion::identity);

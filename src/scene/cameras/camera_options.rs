@@ -13,7 +13,7 @@ pub struct CameraOptions {
     pub fallback_size_px: Option<[u32; 2]>,
     /// Vertical field of view in degrees for files without intrinsics.
     pub fallback_fov_degrees: Option<f64>,
-    /// Transform from the world of the file to that of the scene.
+    /// Transform from the world of the file to the world of the scene.
     pub transform: CameraTransform,
     /// The scene that the cameras are for, beside which a transform may lie.
     pub scene: Option<PathBuf>,

@@ -54,8 +54,7 @@ impl Framing {
     }
 }
 
-/// A description of one view or of a circle of views. What it leaves out follows from the framing of
-/// the scene.
+/// A description of one view or of a circle of views. Omitted fields follow from the framing of the scene.
 #[derive(Debug, Clone, Default)]
 pub struct DescribedViews {
     /// Position of the camera in world space.

@@ -1,7 +1,7 @@
 //! Poses that `ns-export cameras` writes: an array of `{file_path, transform}` without intrinsics.
 //!
-//! `transform` is a camera-to-world matrix of 3 rows in OpenGL axes, in the world that nerfstudio
-//! trained in, which is that of its exported scenes.
+//! `transform` is a camera-to-world matrix of 3 rows in OpenGL axes, in nerfstudio's training world, which
+//! its exported scenes share.
 
 use super::camera_file::{CameraFile, NamedCamera, camera_at, view_from_opengl, view_name};
 use super::camera_options::CameraOptions;

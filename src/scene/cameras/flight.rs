@@ -15,7 +15,7 @@ use quadrille_base::error::{Error, Result};
 
 /// Turns of a spiral.
 const SPIRAL_TURNS: f64 = 2.0;
-/// Ratio of the frequency along the line of sight to that of the turns.
+/// Oscillations along the line of sight per turn.
 const SPIRAL_DEPTH_RATE: f64 = 0.5;
 /// Share of the cameras inside the radii of a spiral or an ellipse.
 const RADIUS_SHARE: f64 = 0.9;
@@ -59,7 +59,7 @@ impl FromStr for Flight {
 }
 
 /// Generates `count` cameras named `frame_0000` onwards from at least two `keys`, with the picture size of
-/// the first. The lens is that of the first, too, and interpolated between cameras.
+/// the first. The lens model is the first camera's; its parameters are interpolated between cameras.
 ///
 /// # Errors
 /// [`Error::Argument`] when there are fewer than two cameras or frames, cameras with pictures of

@@ -70,7 +70,7 @@ impl FramingTarget {
         let radius = if is_object { radii[1] } else { radii[0] };
         // Splats at one position have only their own extent: three standard deviations.
         let radius = radius.max(3.0 * fine_scale(splats));
-        // Nearer to the centre than this, no camera stands apart from it in f32.
+        // In f32, a camera closer to the centre than this would coincide with it.
         let radius = radius.max(f64::from(f32::EPSILON) * centre.amax());
         let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
         Self { centre, radius }

@@ -14,7 +14,7 @@ pub(super) struct HermiteKeys {
     pub(super) smoothness: f64,
 }
 
-/// Continues keyframes beyond both ends by those of the neighbouring loops of `length`.
+/// Extends a looping track on both sides with copies shifted by one loop of `length`.
 pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
     let count = keys.times.len();
     if count < 2 {
@@ -33,7 +33,7 @@ pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
 }
 
 impl HermiteKeys {
-    /// The values at `time`; beyond the ends, those of the first or last key.
+    /// The values at `time`; beyond the ends, the values of the first or last key.
     pub(super) fn at(&self, time: f64) -> Vec<f64> {
         let [before, after] = match between(&self.times, time) {
             Ok(keys) => keys,

@@ -40,7 +40,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
     parse_as(EXPECTED, path, bytes)
 }
 
-/// Parses JSON of which a file that is `expected` consists.
+/// Parses a file as JSON. `expected` names the expected kind of file in errors.
 pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Value> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_binary = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();

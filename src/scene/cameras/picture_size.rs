@@ -110,10 +110,10 @@ impl PictureSize {
     /// Resizes the picture of `camera`.
     ///
     /// Pixels keep their shape. With one side requested, both focal lengths scale by that side's factor,
-    /// although the other side is rounded to a whole pixel. With both, they scale by that of the height:
-    /// the vertical field of view stays, and the horizontal one is extended or cropped around the
-    /// principal point. If the proportions differ by rounding alone, and with a scale, each axis has its
-    /// own factor, so that both fields of view stay, as in the trainer of 3D Gaussian splatting.
+    /// although the other side is rounded to a whole pixel. With both sides requested, they scale by the
+    /// height's factor: the vertical field of view stays, and the horizontal one is extended or cropped
+    /// around the principal point. If the proportions differ by rounding alone, and with a scale, each axis
+    /// has its own factor, so that both fields of view stay, as in the trainer of 3D Gaussian splatting.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -148,7 +148,7 @@ impl PictureSize {
         let degrees = |camera: &Camera| camera.fov()[0].to_degrees();
         let (from, to) = (degrees(camera), degrees(&resized));
         let change = if to > from { "extended" } else { "cropped" };
-        // The angles are those of a pinhole.
+        // These angles are defined for a pinhole only.
         let angles = if camera.projection.is_pinhole() {
             format!(" from {from:.1} to {to:.1} degrees")
         } else {

@@ -2,9 +2,9 @@
 //! `SuperSplat`'s viewer.
 //!
 //! A frame list is `{frameRate, frames: [{position, target, fov, up}]}` with vertical fields of view.
-//! Settings hold `animTracks` of keyframes, of which the viewer plays the first: it interpolates
-//! position, target and field of view by a cubic Hermite spline that loops, and takes the field of view
-//! as that of the longer side. Without a track, the `cameras` of the settings are views.
+//! Settings hold `animTracks` of keyframes. The viewer plays the first track: it interpolates position,
+//! target and field of view by a cubic Hermite spline that loops, and applies the field of view to the longer
+//! side. Without a track, the `cameras` of the settings are views.
 //!
 //! Both use a world with y up, in which a trained scene is turned by 180 degrees about z.
 

@@ -24,8 +24,9 @@ pub fn load_views(
     Ok((file.cameras, file.warnings))
 }
 
-/// Loads the file `path` and leaves the cameras that `views` selects, with pictures of `size`, which is
-/// also that of files without one if `options` has none. A name as it stands in the file is a name too.
+/// Loads the file `path` and leaves the cameras that `views` selects, with pictures of `size`. Files without
+/// a picture size take it as well, unless `options` has one. A view can also be selected by its exact name in
+/// the file.
 pub fn load_selected(
     path: &Path,
     views: &str,

@@ -3,7 +3,7 @@
 /// A curve with continuous second derivatives, which are zero at its ends.
 #[derive(Debug, Clone)]
 pub(super) struct CubicSpline {
-    /// Ascending.
+    /// Times of the keys, in ascending order.
     times: Vec<f64>,
     points: Vec<Vec<f64>>,
     /// Second derivatives at the points.
@@ -108,7 +108,7 @@ mod tests {
         let h = 1e-4;
         for t in &times[1..4] {
             let [left, right] = [f(*t) - f(t - h), f(t + h) - f(*t)];
-            // Equal slopes: the difference is that of a bend, of order h^2.
+            // Equal slopes: the difference comes from curvature and is of order h^2.
             assert!((right - left).abs() < 100.0 * h * h, "{t}");
         }
     }

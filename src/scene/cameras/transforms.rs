@@ -13,8 +13,8 @@ use super::names;
 use crate::camera::Intrinsics;
 use quadrille_base::error::{Result, shown};
 
-/// Default width and height for files with only an angle of view: those of Blender's synthetic scenes
-/// (NeRF, section 6).
+/// Default width and height for files with only an angle of view, as in Blender's synthetic scenes (NeRF,
+/// section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
 
 /// Keys of lens distortion in nerfstudio and instant-ngp.

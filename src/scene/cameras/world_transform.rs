@@ -1,4 +1,4 @@
-//! Transforms between the world of a camera file and that of the scene.
+//! Transforms between the world of a camera file and the world of the scene.
 //!
 //! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the
 //! `applied_transform` of a `transforms.json` (and scales it by `applied_scale`); its data parser then
@@ -21,18 +21,18 @@ const DATAPARSER_FILE: &str = "dataparser_transforms.json";
 /// Maximum deviation of the rotation of a file from a rotation matrix.
 const MAX_DEVIATION: f64 = 1e-3;
 
-/// The transform from the world of a camera file to that of the scene.
+/// The transform from the world of a camera file to the world of the scene.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum CameraTransform {
-    /// That of a `dataparser_transforms.json` beside the `transforms.json` or beside the scene; without
-    /// one, none.
+    /// The transform in a `dataparser_transforms.json` beside the `transforms.json` or beside the scene; the
+    /// identity without such a file.
     #[default]
     Found,
     /// None: cameras stay as they stand in the file.
     Identity,
     /// The inverse of the file's `applied_transform`: back to the world of the COLMAP model.
     Undo,
-    /// That of a `dataparser_transforms.json`.
+    /// The transform in this `dataparser_transforms.json`.
     File(PathBuf),
 }
 
@@ -114,8 +114,8 @@ impl WorldTransform {
         }
     }
 
-    /// The camera in the world behind the transform, with its own scale: pictures are those of the
-    /// transformed scene.
+    /// The camera in the world behind the transform, with its own scale, so that pictures show the
+    /// transformed scene unchanged.
     pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;
@@ -178,7 +178,7 @@ mod tests {
         assert!((back - p).norm() < 1e-12, "{back}");
     }
 
-    /// The stored transform maps COLMAP's world; that of the file lies between.
+    /// The stored transform starts at COLMAP's world; the world of the file lies between.
     #[test]
     fn a_stored_transform_is_split_at_the_applied_one() {
         let applied = similarity([0.0, 0.0, 1.0], [0.5, 0.0, -1.0], 1.0);

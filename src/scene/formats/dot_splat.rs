@@ -30,7 +30,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     }),
 };
 
-/// What the format loses.
+/// Information that the format loses.
 const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotations";
 
 /// Range of the squared norm of quaternions that are rounded to 8 bits.

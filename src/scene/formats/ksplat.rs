@@ -22,7 +22,7 @@ const DEFAULT_SH_RANGE: f32 = 1.5;
 /// Range of 16-bit positions if a section states none.
 const DEFAULT_POSITION_RANGE: u32 = 32_767;
 
-/// What the format loses.
+/// Information that the format loses.
 const LOSSES: &str = "8-bit colours and opacities; from level 1 on half floats and 16-bit positions within \
      buckets, at level 2 8-bit coefficients";
 
@@ -282,7 +282,7 @@ impl Section {
     }
 }
 
-/// The bucket of each splat in order: full buckets first, then those of stated lengths.
+/// The bucket of each splat in order: full buckets first, then buckets of stated lengths.
 struct BucketCursor<'a> {
     full: usize,
     per_full: usize,

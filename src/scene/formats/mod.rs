@@ -37,7 +37,7 @@ const FORMATS: [&FormatReader; 9] = [
     &unread::GZIP,
 ];
 
-/// Loads the scene file `path` of any format; `-` is standard input, and a folder that of a SOG.
+/// Loads the scene file `path` of any format; `-` is standard input, and a folder is read as a SOG.
 ///
 /// Files are mapped: besides the splats' arrays, a PLY or `.splat` above 32 MiB needs next to no memory.
 ///
@@ -62,7 +62,7 @@ pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> 
     open(path.as_ref(), options, read_scene)
 }
 
-/// Reads the raw columns of the scene file `path` of any format, for conversion: those of other names
+/// Reads the raw columns of the scene file `path` of any format, for conversion. Columns with unknown names
 /// are kept, and nothing is activated.
 ///
 /// # Errors

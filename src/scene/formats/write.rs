@@ -143,7 +143,7 @@ impl OutputFormat {
     }
 }
 
-/// The folder of a SOG that `path` names: itself, or that of its `meta.json`.
+/// The folder of a SOG: `path` itself, or the folder of its `meta.json`.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if path.file_name().is_some_and(|name| name == sog::META) => folder,

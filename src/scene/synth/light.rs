@@ -76,8 +76,7 @@ impl Material {
         }
     }
 
-    /// Interpolates between this material (0) and `other` (1). Grain and gloss are those of the nearer
-    /// material.
+    /// Interpolates between this material (0) and `other` (1). Grain and gloss come from the nearer material.
     pub(crate) fn mixed(self, other: Self, t: f32) -> Self {
         let nearer = if t > 0.5 { other } else { self };
         Self {

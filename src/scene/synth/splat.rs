@@ -12,7 +12,7 @@ use crate::Splat;
 const BURIED: f32 = 0.24;
 const HAZE: f32 = 0.12;
 /// Standard deviation of the noise in view-dependent coefficients of band 1; each further band has
-/// [`BAND_DECAY`] times that of the band before. Trained scenes measure 0.04 to 0.1 in all bands,
+/// [`BAND_DECAY`] times the deviation of the band before. Trained scenes measure 0.04 to 0.1 in all bands,
 /// most of it overfitting.
 const COEFFICIENT_NOISE: f32 = 0.012;
 const BAND_DECAY: f32 = 0.6;

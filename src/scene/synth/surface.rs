@@ -11,7 +11,7 @@ pub(crate) struct SurfaceSample {
     pub(crate) position: Vec3,
     /// Outward unit normal.
     pub(crate) normal: Vec3,
-    /// Unit direction along the surface, such as that of grain or planks.
+    /// Unit direction along the surface, such as the direction of grain or planks.
     pub(crate) along: Vec3,
     /// Distance between splats at this point, relative to the rest of the surface.
     pub(crate) stretch: f32,

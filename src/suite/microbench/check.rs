@@ -20,7 +20,7 @@ pub enum Expected {
     Below(f64),
 }
 
-/// What an expected value follows from.
+/// Origin of an expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -54,7 +54,7 @@ pub struct Check {
     pub name: String,
     /// Expected value.
     pub expected: Expected,
-    /// What the expected value follows from.
+    /// Origin of the expected value.
     pub basis: Basis,
     /// Measured value.
     pub measured: f64,

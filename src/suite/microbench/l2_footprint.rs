@@ -97,7 +97,7 @@ fn writes(config: &Config) -> Check {
     const LAYERS: u32 = 4;
     let mut config = config.clone();
     config.l2.bytes = 4096;
-    // A little more than a byte per cycle, of which whole bytes count.
+    // A little more than one byte per cycle; the rate is rounded down to whole bytes.
     config.dram.gb_per_s = 1.001 * config.gpu.clock_mhz / 1e3;
     let result = draw(&layers(4 * TILE_PX, LAYERS), &config, &Tests::default());
     Check {

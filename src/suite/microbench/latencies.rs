@@ -19,8 +19,8 @@ fn cycles(config: &Config, list: &[Rectangle]) -> u64 {
     draw(&draw_list, config, &Tests::default()).cycles
 }
 
-/// The CROP cache holds one line, so that the rectangle on the second tile evicts that on the first. The
-/// third is on either: what it takes longer on the first is the way to the L2 and back.
+/// The CROP cache holds one line, so the rectangle on the second tile evicts the first tile's line. The third
+/// rectangle is drawn on either tile: on the first one it takes longer by the round trip to the L2.
 fn l2(config: &Config) -> u64 {
     let mut config = config.clone();
     config.crop.cache_bytes = LINE_BYTES;

@@ -1,5 +1,5 @@
-//! Microbenchmarks of the emulated pipeline: those of VR-Pipe, section VII-A, which draw rectangles as the
-//! paper measured them on hardware, and others that hold an ideal model against the pipeline.
+//! Microbenchmarks of the emulated pipeline: the benchmarks of VR-Pipe, section VII-A, which draw the
+//! rectangles that the paper measured on hardware, and others that hold an ideal model against the pipeline.
 //!
 //! Each benchmark runs whole draws through a [`Simulator`](quadrille_gpu::wiring::Simulator) and reads the
 //! counters of the results. Expected values of the paper's are those of the hardware for

@@ -1,5 +1,5 @@
-//! Thin triangles across the picture: the coarse raster walks over all screen tiles of their boxes, most
-//! of which are empty.
+//! Thin triangles across the picture: the coarse raster walks over all screen tiles of their boxes, and most
+//! of these are empty.
 
 use super::bench::run as draw;
 use super::check::{Basis, Check, Expected};

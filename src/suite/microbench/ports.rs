@@ -64,7 +64,7 @@ const PORTS: [Port; 13] = [
     ("crop.quads_per_cycle", 1, |c| &mut c.crop.quads_per_cycle),
 ];
 
-/// Quads per cycle that all ports take: those of the slowest port, of the colour bytes, and of the
+/// Quads per cycle that all ports accept: the minimum over the slowest port, the colour bytes, and the
 /// instructions that the schedulers issue.
 #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn ideal_quads_per_cycle(config: &Config) -> f64 {

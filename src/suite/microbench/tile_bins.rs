@@ -93,7 +93,7 @@ fn sweep(config: &Config) -> [Check; 2] {
     let gathered = counts.iter().take_while(|(n, w)| *w == GATHERED * n);
     let most = gathered.last().map_or(0, |(n, _)| *n);
     let scattered = counts.iter().filter(|(n, _)| *n > most);
-    // As many warps as rectangles from there on, or this is not the least.
+    // Fewest warps per rectangle beyond that number of tiles.
     let least = scattered.map(|(n, w)| w / n).min().unwrap_or(0);
     [
         Check::count(

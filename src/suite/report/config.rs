@@ -13,7 +13,7 @@ pub fn toml(config: &Config, preset: &str) -> String {
     text(&config.fields(), &Config::default().fields(), preset, "sim")
 }
 
-/// Formats the configuration of the mesh path, its own units after those of the emulated GPU.
+/// Formats the configuration of the mesh path, its own units after the units of the emulated GPU.
 pub fn mesh_toml(config: &MeshConfig, preset: &str) -> String {
     let default = MeshConfig::default().fields();
     text(&config.fields(), &default, preset, "mesh --cycles")

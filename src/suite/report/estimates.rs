@@ -159,7 +159,7 @@ pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
     [frame, energy].map(Option::unwrap_or_default)
 }
 
-/// The baseline's estimates divided by those of a run, null for those that either lacks.
+/// The baseline's estimates divided by a run's estimates; null where either lacks the estimate.
 pub(super) fn ratios(simulated: &Simulated<'_>, run: &VariantRun) -> [Value; 2] {
     let baseline = run_of(simulated, baseline());
     let frame = baseline.and_then(|baseline| {
@@ -174,7 +174,7 @@ pub(super) fn ratios(simulated: &Simulated<'_>, run: &VariantRun) -> [Value; 2] 
     [frame, energy].map(Option::unwrap_or_default)
 }
 
-/// Time of `other` as a multiple of that of `frame`; `None` for a frame without time.
+/// Time of `other` as a multiple of the time of `frame`; `None` for a frame without time.
 fn frame_ratio(other: &FrameTimes, frame: &FrameTimes) -> Option<f64> {
     (frame.total_ms > 0.0).then(|| other.total_ms / frame.total_ms)
 }

@@ -185,7 +185,7 @@ impl MeshRow {
         }
     }
 
-    /// A cell about quads, of which Reyes has none.
+    /// A cell about quads; a dash for Reyes, which has no quads.
     fn of_quads(&self, text: impl ToString) -> String {
         or_dash((!self.shades_vertices).then_some(text), |t| t.to_string())
     }
@@ -232,7 +232,7 @@ const CYCLES: [Column; 4] = [
     }),
 ];
 
-/// Formats the table of all rows and, below it, that of the rows in cycles.
+/// Formats the table of all rows and, below it, the table of the rows in cycles.
 pub fn tables(rows: &[MeshRow]) -> String {
     let has_views = rows.windows(2).any(|pair| pair[0].view != pair[1].view);
     let has_truth = rows.iter().any(|row| row.psnr_vs_truth_db.is_some());

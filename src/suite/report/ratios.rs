@@ -5,8 +5,7 @@ use serde::Serialize;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::result::SimulationResult;
 
-/// Counts of the baseline divided by those of another method; `None` where the method's count is 0, or
-/// where it has no such count.
+/// Counts of the baseline divided by another method's counts; `None` where the method's count is 0 or absent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratios {
     /// Cycles.

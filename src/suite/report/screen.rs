@@ -136,7 +136,7 @@ fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
     text
 }
 
-/// Rows about blending in the shader: what is lost without order, and what order costs.
+/// Rows about blending in the shader: updates lost without order, and the cost of order.
 fn rows_of_blending_in_shaders(runs: &[(&VariantRun, &SimulationResult)]) -> String {
     let mut text = String::new();
     let mut of_counts = |label: &str, cell: fn(&InShader) -> Option<String>| {

@@ -36,7 +36,7 @@ pub struct ViewFacts {
     pub splats_in_frustum: u64,
 }
 
-/// Difference between a picture and that of the reference renderer without a stop rule, in f32.
+/// Difference between a picture and the reference renderer's picture without a stop rule, in f32.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AgainstReference {
     /// PSNR in decibels; `None` for identical pictures.

@@ -31,7 +31,7 @@ fn units() -> [MergeUnitKind; 4] {
 
 /// A mesh to be compared with splats.
 pub struct Comparison<'a> {
-    /// The mesh.
+    /// Mesh to compare with splats, as a source of grids.
     pub source: &'a dyn GridSource,
     /// The view of both.
     pub view: &'a MeshCamera,

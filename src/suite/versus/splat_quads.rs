@@ -33,14 +33,14 @@ pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
     reads_coverage: false,
 };
 
-/// Splats per grid: as many as a triangle mask holds, so that the units could merge quads of different
-/// splats if their boxes shared an edge.
+/// Splats per grid: the capacity of a triangle mask, so that the units could merge quads of different splats
+/// if their boxes shared an edge.
 const SPLATS_PER_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
 /// Splats rasterized between two checks of the number of quads.
 const SPLATS_PER_BATCH: u32 = 1 << 16;
 /// Splats per task.
 const SPLATS_PER_TASK: usize = 256;
-/// Limit on the quads, each of which takes 24 bytes, and 16 more while they are merged.
+/// Limit on the number of quads. A quad takes 24 bytes, and 16 more during merging.
 const MAX_QUADS: u64 = 1 << 26;
 
 /// A quad of one triangle of a splat's box.
@@ -177,10 +177,10 @@ impl SplatQuads {
 pub struct SplatsMerged {
     /// Number of quads into the unit that cover a sample.
     pub quads: u64,
-    /// Number of quads out of the unit, each of which is shaded.
+    /// Number of quads out of the unit. All of them are shaded.
     pub shaded: u64,
-    /// Number of quads into the unit, including those without coverage, of which a pixel is shaded with
-    /// a quad of another splat.
+    /// Number of quads into the unit, including quads without coverage, in which at least one pixel is shaded
+    /// with a quad of another splat.
     pub between_splats: u64,
     /// Counters of quad-fragment merging, if that is the unit.
     pub qfm: Option<QfmCounters>,
@@ -242,7 +242,7 @@ fn topology() -> Topology {
     }
 }
 
-/// Counts the quads of which a pixel is shaded with a quad of another splat.
+/// Counts the quads in which at least one pixel is shaded with a quad of another splat.
 fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
     let all = quads.quads.iter().zip(0..);
     let is_between = |&(quad, number): &(&SplatQuad, u32)| {

@@ -18,8 +18,8 @@ use quadrille_mesh::grid::{Grid, GridSource, GridVertex};
 use quadrille_mesh::shade::{Shader, VertexStep};
 use quadrille_scene::Splat;
 
-/// Ratio of a splat's standard deviations to those of its triangle as a plate of uniform density
-/// (assumed). A smaller ratio leaves holes at vertices, a larger one blurs.
+/// Ratio of a splat's standard deviations to its triangle's, taken as a plate of uniform density (assumed). A
+/// smaller ratio leaves holes at vertices, a larger one blurs.
 const STRETCH: f64 = 1.75;
 /// Thickness of a splat relative to its shorter side (assumed); thin enough for a surface.
 const THICKNESS: f64 = 0.02;
@@ -27,7 +27,7 @@ const THICKNESS: f64 = 0.02;
 const LEAST_WIDTH: f64 = 1e-3;
 /// Opacity of all splats (assumed): nearly opaque, but below the largest alpha of renderers.
 const OPACITY: f32 = 0.95;
-/// Limit on the splats, each of which takes 256 bytes during the conversion.
+/// Limit on the number of splats. A splat takes 256 bytes during the conversion.
 const MAX_SPLATS: u64 = 1 << 23;
 
 /// A mesh converted to splats.

@@ -1,9 +1,8 @@
 //! `OpenEXR`: f32, premultiplied, by the format's convention.
 //!
-//! One part with the channels R, G, B and A, and those of the layers: `Z` for depth, and names with a
-//! dot for the others, as the readers of Blender and Nuke expect them. Whole numbers are UINT. The
-//! attribute `colorInteropID` names the colour space (ASWF Color Interop Forum, "Texture Asset Color
-//! Spaces").
+//! One part holds the channels R, G, B and A and the channels of the layers. Depth is `Z`; other layers have
+//! names with a dot, as the readers of Blender and Nuke expect. Whole numbers are UINT. The attribute
+//! `colorInteropID` names the colour space (ASWF Color Interop Forum, "Texture Asset Color Spaces").
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::rate::FrameRate;
 
-/// What is known of a film before its first frame.
+/// Properties of a film that are known before its first frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilmFacts {
     /// Width and height in pixels.

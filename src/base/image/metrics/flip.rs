@@ -66,7 +66,7 @@ fn to_ycxcz(colours: &Planes, peak: f32) -> Planes {
     planes
 }
 
-/// The largest colour difference, that of pure green and pure blue, raised to the exponent.
+/// The largest colour difference, between pure green and pure blue, raised to the exponent.
 fn largest_colour_difference() -> f32 {
     let green = hunt_lab_from_rgb([0.0, 1.0, 0.0]);
     let blue = hunt_lab_from_rgb([0.0, 0.0, 1.0]);

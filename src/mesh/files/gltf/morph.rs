@@ -10,7 +10,7 @@ use quadrille_scene::formats::gltf::{BufferStore, Document, MeshInstance, Primit
 /// not bound them.
 pub(super) const MAX_DISPLACEMENTS: u64 = 1 << 26;
 
-/// The weights of an instance's morph targets: those of its node, or else of its mesh.
+/// The weights of an instance's morph targets, from its node or else from its mesh.
 pub(super) fn weights<'d>(document: &'d Document, instance: &MeshInstance) -> &'d [f32] {
     let own = document.nodes[instance.node].weights.as_deref();
     own.unwrap_or(&document.meshes[instance.mesh].weights)

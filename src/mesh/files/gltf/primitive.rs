@@ -201,7 +201,7 @@ impl<'a> CheckedPrimitive<'a> {
         Ok(())
     }
 
-    /// Adds the vertices of an instance, those of a skin placed by `skinned`.
+    /// Adds the vertices of an instance. `skinned` places the vertices of a skinned mesh.
     fn corners(
         &self,
         instance: &MeshInstance,

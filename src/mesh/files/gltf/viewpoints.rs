@@ -14,7 +14,7 @@ use quadrille_scene::formats::gltf::{
 
 /// Intensity of a light that states none.
 const INTENSITY: f32 = 1.0;
-/// Outer angle of a cone that states none: that of the extension.
+/// Default outer cone angle (KHR_lights_punctual).
 const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Reads the lights into the mesh, and returns the cameras, in the order of their nodes.

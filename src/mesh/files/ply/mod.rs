@@ -1,9 +1,9 @@
 //! Polygons in PLY files.
 //!
 //! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list
-//! `vertex_indices` or `vertex_index` of `face` supplies the polygons, which may have texture coordinates
-//! per corner, textures and colours as MeshLab and OpenMVS write them. Everything else is skipped with a
-//! warning. The parser is that of splat files, so that both are equally strict.
+//! `vertex_indices` or `vertex_index` of `face` supplies the polygons, which may have texture coordinates per
+//! corner, textures and colours as MeshLab and OpenMVS write them. Everything else is skipped with a warning.
+//! Splat files use the same parser, so both are equally strict.
 
 mod faces;
 mod vertices;

@@ -58,7 +58,7 @@ impl Triangle {
         }
     }
 
-    /// The edges with a bit in a signature: bit `k` for edge `k`.
+    /// Mask of the edges that have their bit set in a signature: bit `k` for edge `k`.
     #[inline]
     fn edges_in(&self, signature: u64) -> u32 {
         let [a, b, c] = self.bits.map(|bit| u32::from(bit & signature != 0));
@@ -85,30 +85,30 @@ impl Triangle {
 /// The edges of two triangles that share one, without it.
 #[derive(Debug)]
 pub(super) struct JoinedEdges {
-    /// Those of the first triangle before those of the second one, and the other way round.
+    /// Edge lists in both orders: first-second, second-first.
     lists: [[DirectedEdge; 4]; 2],
-    /// The bits of the edges of both in signatures.
+    /// Union of the signature bits of both triangles' edges.
     signature: u64,
 }
 
 /// The outer edges of an entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OuterEdges {
-    /// Those of its triangle.
+    /// Edges of its triangle.
     triangle: [DirectedEdge; 3],
-    /// The bits of all its edges, and perhaps more.
+    /// Union of the signature bits of its edges; may have additional bits.
     signature: u64,
     /// Shading pixels with outer edges: bit `c` for shading pixel `c`.
     open: u8,
-    /// Shading pixels whose edges are not those of the triangle but those in the list.
+    /// Shading pixels whose edges are in the list, because they differ from the triangle's.
     listed: u8,
-    /// By shading pixel: number of edges in the list.
+    /// Number of edges in the list, per shading pixel.
     counts: [u8; 4],
 }
 
 impl OuterEdges {
-    /// The edges of a new entry: those of its triangle in the shading pixels of the mask `pixels`, none
-    /// in the others. Edges between vertices with the same id are left out.
+    /// The edges of a new entry: the triangle's edges in the shading pixels of the mask `pixels`, no edges in
+    /// the others. Edges between vertices with the same id are left out.
     #[inline]
     pub(super) fn of(triangle: &Triangle, pixels: u8) -> Self {
         let ([a, b, c], bits) = (triangle.edges, triangle.bits);
@@ -122,13 +122,13 @@ impl OuterEdges {
         }
     }
 
-    /// Shading pixels whose edges, if any, are those of the triangle: bit `c` for shading pixel `c`.
+    /// Open shading pixels that still have exactly the triangle's edges: bit `c` for shading pixel `c`.
     #[inline]
     pub(super) fn whole(&self) -> u8 {
         self.open & !self.listed
     }
 
-    /// The edges of two triangles without the one they share, with those of either one first.
+    /// The edges of two triangles without the shared edge, in both orders.
     #[inline]
     pub(super) fn joined(&self, other: &Self, shared: Shared) -> JoinedEdges {
         // Which edge is shared is hard to predict, so the others are found by index.
@@ -168,7 +168,7 @@ impl OuterEdges {
         self.open
     }
 
-    /// Whether the edges of a shading pixel are no longer those of the triangle.
+    /// Whether the edges of a shading pixel differ from the triangle's and are therefore in the list.
     #[inline]
     pub(super) fn is_listed(&self, pixel: usize) -> bool {
         self.listed >> pixel & 1 == 1
@@ -178,7 +178,7 @@ impl OuterEdges {
 /// The edges of shading pixels that have merged.
 #[derive(Debug, Clone)]
 pub(super) struct EdgeLists {
-    /// By the slot of the entry and shading pixel.
+    /// Edges, indexed by the entry's slot and the shading pixel.
     edges: Vec<DirectedEdge>,
     /// Number of slots with room in it.
     slots: u32,
@@ -209,6 +209,9 @@ impl EdgeLists {
             self.slots = slot + 1;
             self.edges.resize(self.first(self.slots, 0), 0);
         }
+        // An untouched shading pixel has exactly the three edges of its triangle, which are kept once per
+        // entry. Only entries with a degenerate edge, or lists with room for fewer than three, need a copy
+        // per pixel.
         edges.listed != 0 || self.most < 3
     }
 
@@ -254,8 +257,8 @@ impl EdgeLists {
         self.most >= 4 && is_one(shared[0]) && is_one(shared[1])
     }
 
-    /// Gives a shading pixel of the entry in a slot the edges of two triangles, those of triangle `first`, 0
-    /// or 1, before those of the other one.
+    /// Stores the edges of two triangles for a shading pixel of the entry in a slot. `first` (0 or 1) is the
+    /// triangle whose edges come first.
     #[inline]
     pub(super) fn set(
         &mut self,

@@ -1,10 +1,10 @@
 //! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4), and the
 //! selection of its shading inputs.
 //!
-//! The triangle that gives a shading pixel its inputs (QFM, section 3.2) is that of the first
-//! submitted fragment which covers the centre of the shading pixel; if there is none, of the fragment
-//! with the covered sample nearest to the centre; if no sample is covered, that of the horizontal,
-//! else the vertical, else the diagonal neighbour.
+//! The triangle that gives a shading pixel its inputs (QFM, section 3.2) belongs to the first submitted
+//! fragment that covers the centre of the shading pixel. If there is none, the fragment with the covered
+//! sample nearest to the centre supplies it. If no sample is covered, the triangle of the horizontal
+//! neighbour is used, else of the vertical one, else of the diagonal one.
 //!
 //! The first two cases are a minimum of (distance, fragment), so the result does not depend on the
 //! order of merging. The third is decided on the finished quad: a shading pixel that is uncovered
@@ -63,7 +63,7 @@ pub(super) struct QfmEntry {
     pub(super) coverage: u64,
     /// Least (distance, fragment) of each shading pixel: see [`QuadFragment::distance`].
     selection: [u64; 4],
-    /// Its first fragment.
+    /// First fragment of the entry.
     pub(super) leader: u32,
 }
 

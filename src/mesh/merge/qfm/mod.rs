@@ -14,9 +14,9 @@
 //! other entries at its position and merges into one of them if possible (section 3.3). Quads
 //! without coverage never leave.
 //!
-//! Masks hold triangles of one grid, so entries of different grids never merge; the grid is part of
-//! the key. Emptying the buffer between grids changes no merge: entries of older grids are always
-//! evicted before those of the new grid.
+//! Masks hold triangles of one grid, so entries of different grids never merge; the grid is part of the key.
+//! Emptying the buffer between grids changes no merge: entries of older grids are always evicted before
+//! entries of the new grid.
 
 mod entry;
 

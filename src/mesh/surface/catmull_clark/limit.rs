@@ -1,8 +1,8 @@
-//! Bicubic Bezier patches of a cage of quads. They are exact where the cage is regular. Elsewhere,
-//! inner control points follow Loop and Schaefer 2008 ("Approximating Catmull-Clark Subdivision
-//! Surfaces with Bicubic Patches", section 3), and those of the edges follow Loop, Schaefer, Ni and
-//! Castano 2009 ("Approximating Subdivision Surfaces with Gregory Patches for Hardware Tessellation",
-//! section 3), which makes positions and normals at corners exact.
+//! Bicubic Bezier patches of a cage of quads. They are exact where the cage is regular. Elsewhere, inner
+//! control points follow Loop and Schaefer 2008 ("Approximating Catmull-Clark Subdivision Surfaces with
+//! Bicubic Patches", section 3), and control points of the edges follow Loop, Schaefer, Ni and Castano 2009
+//! ("Approximating Subdivision Surfaces with Gregory Patches for Hardware Tessellation", section 3), which
+//! makes positions and normals at corners exact.
 
 use std::f64::consts::{PI, TAU};
 
@@ -112,7 +112,7 @@ impl ControlPoints {
 
     /// Sets the control points of the faces between two sharp edges of a vertex.
     fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> CornerVertices) {
-        // The valence is that of a smooth vertex with twice the faces, for which a straight border is
+        // The valence is taken from a smooth vertex with twice the faces, for which a straight border is
         // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.
         let faces = fan.corners.len() as f64;
         let n = if is_crease { 2.0 * faces } else { 4.0 };

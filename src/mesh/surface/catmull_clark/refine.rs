@@ -71,7 +71,7 @@ impl Rules {
     }
 }
 
-/// Positions of the next level: those of vertices, then of edges, then of faces.
+/// Positions of the next level: vertex points, then edge points, then face points.
 fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     let centre = |face: usize| {
         let range = cage.face(face);

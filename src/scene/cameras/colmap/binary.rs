@@ -16,7 +16,7 @@ const POINT_BYTES: usize = 24;
 const MIN_CAMERA_BYTES: usize = 24 + 3 * 8;
 /// Minimum bytes of an image: its fixed part, an empty name and no points.
 const MIN_IMAGE_BYTES: usize = 64 + 1 + 8;
-/// Maximum length of an image name, in bytes: that of paths in common systems.
+/// Maximum length of an image name, in bytes: the path limit of common systems.
 const MAX_NAME_BYTES: usize = 4096;
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {

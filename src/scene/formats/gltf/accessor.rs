@@ -34,7 +34,7 @@ fn component(code: u32) -> Option<Scalar> {
     })
 }
 
-/// Elements in a buffer, all of which lie inside `bytes`.
+/// Elements in a buffer. All of them lie inside `bytes`.
 #[derive(Clone, Copy)]
 struct Strided<'s> {
     bytes: &'s [u8],

@@ -1,5 +1,5 @@
-//! Meshes of a document placed in the world: one per node that has a mesh, or as many as the node's
-//! `EXT_mesh_gpu_instancing` lists.
+//! Meshes of a document placed in the world: one per node that has a mesh, or one per entry of the node's
+//! `EXT_mesh_gpu_instancing`.
 
 use super::accessor::BufferStore;
 use super::json::{Document, Instancing};

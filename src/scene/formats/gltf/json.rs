@@ -347,7 +347,7 @@ pub struct TextureTransform {
     pub offset: [f64; 2],
     pub rotation: f64,
     pub scale: [f64; 2],
-    /// Set of texture coordinates, instead of that of the texture.
+    /// Set of texture coordinates; overrides the texture's own.
     pub tex_coord: Option<usize>,
 }
 

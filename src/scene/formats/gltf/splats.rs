@@ -18,7 +18,7 @@ use crate::table::{RawColumns, SplatTable, log_scale, logit};
 use crate::transform::Similarity;
 use quadrille_base::error::{Error, Result};
 
-/// The extension.
+/// Name of the glTF extension for splats.
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
 /// The extension inside it of splats that are packed as SPZ, a draft.
 const SPZ_EXTENSION: &str = "KHR_gaussian_splatting_compression_spz_2";
@@ -30,14 +30,14 @@ const MIN_SPLATS: usize = 1 << 16;
 /// Largest relative difference of the lengths of a node's axes, and cosine between them.
 const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
-/// What the format loses.
+/// Information that the format loses.
 pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
 
 /// What other renderers of the format do otherwise.
 const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
      depth and cuts at an alpha of 1/255";
 
-/// The format.
+/// Entry of glTF in the table of formats.
 pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("glTF"),
     has_mark: |bytes| bytes.starts_with(b"glTF"),
@@ -106,7 +106,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     Ok(SplatTable::of_raw(joined, described))
 }
 
-/// A note about a colour space other than that of trained scenes.
+/// A note about a colour space that differs from trained scenes.
 fn colour_space_note(document: &Document) -> Option<String> {
     let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let mut extensions = primitives.filter_map(|p| p.extensions.get(SPLATTING));
@@ -134,7 +134,7 @@ fn packed_view(primitive: &Primitive) -> Option<usize> {
     usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
 }
 
-/// Reads an SPZ, whose axes are those of the document.
+/// Reads an embedded SPZ in the axes of the document.
 fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Result<RawColumns> {
     let (bytes, _) = store.view(view)?;
     let inner = SceneSource {

@@ -162,7 +162,7 @@ fn glb(mut json: Vec<u8>, mut binary: Vec<u8>, path: &Path) -> Result<Vec<u8>> {
     file.extend(2u32.to_le_bytes());
     file.extend(length.to_le_bytes());
     for (kind, chunk) in [(b"JSON", json), (b"BIN\0", binary)] {
-        // The length of the whole file fits, so those of its chunks do.
+        // The length of the whole file fits, so the lengths of its chunks fit as well.
         let size = u32::try_from(chunk.len()).unwrap_or(u32::MAX);
         file.extend(size.to_le_bytes());
         file.extend(kind);

@@ -58,7 +58,7 @@ pub(super) const PACKED_PROPERTIES: [&str; 4] = [
 /// Length of the start of a file that is searched for packed properties, in bytes.
 const HEADER_BYTES: usize = 1 << 16;
 
-/// The format.
+/// Entry of compressed PLY in the table of formats.
 pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("compressed PLY"),
     has_mark: |bytes| {
@@ -73,7 +73,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     }),
 };
 
-/// What the format loses.
+/// Information that the format loses.
 pub(super) const LOSSES: &str = "11 bits per position and scale within chunks of 256 splats, 8 bits per colour, \
      opacity and coefficient, which end at 4, 10 bits per quaternion component";
 
@@ -169,7 +169,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     Ok(table)
 }
 
-/// All elements of a binary file, each inside the file.
+/// Returns all elements of a binary file, after checking that each lies inside the file.
 fn elements<'a>(header: &'a Header, source: &SceneSource<'a>) -> Result<Vec<PackedElement<'a>>> {
     if header.encoding == Encoding::Ascii {
         return Err(source.malformed("header", "a binary format", "ascii"));

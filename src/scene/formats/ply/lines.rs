@@ -3,8 +3,8 @@
 /// Maximum length of a quotation in an error, in bytes.
 const QUOTE_BYTES: usize = 60;
 
-/// Lines of a text, without their ends. The end of the first line determines that of all lines, so that
-/// a header does not consume the first byte of a binary body.
+/// Lines of a text, without their ends. The first line determines the line ending of all lines, so that a
+/// header does not consume the first byte of a binary body.
 #[derive(Debug, Clone)]
 pub(crate) struct PlyLines<'a> {
     bytes: &'a [u8],

@@ -8,9 +8,9 @@ use quadrille_base::math::narrow;
 /// A number in a body, not yet parsed.
 #[derive(Clone, Copy)]
 pub(super) enum Number<'a> {
-    /// Its bytes in a binary body.
+    /// Bytes of the number in a binary body.
     Packed(&'a [u8], Scalar, Encoding),
-    /// Its word in a text body.
+    /// Word of the number in a text body.
     Text(&'a [u8], Scalar),
 }
 

@@ -83,7 +83,7 @@ fn packed_columns(
         .map(|(name, scalar, at)| {
             let rows = body.chunks_exact(stride);
             let values = if scalar == Scalar::F32 {
-                // Bit patterns are kept, also those of NaN.
+                // Bit patterns are kept, including NaN payloads.
                 let float = |row: &[u8]| {
                     let word = row[at..].first_chunk().copied().unwrap_or_default();
                     match encoding {

@@ -10,7 +10,7 @@ use crate::bytes::Bytes;
 use crate::formats::format_reader::SceneSource;
 use quadrille_base::error::{Error, Result};
 
-/// Largest ratio of a file's size to that of the zip: deflate cannot do better.
+/// Largest ratio of a file's size to the zip's size: deflate cannot do better.
 const MAX_EXPANSION: u64 = 1032;
 
 /// The files of a SOG.
@@ -23,7 +23,7 @@ pub(super) struct Archive<'a> {
 
 enum Files<'a> {
     Zip(Box<RefCell<ZipArchive<Cursor<&'a [u8]>>>>),
-    /// The folder of the description, whose bytes are those of the source.
+    /// The folder of the description. The bytes of the description are the source itself.
     Folder(PathBuf),
 }
 

@@ -61,9 +61,9 @@ fn lloyd(sorted: &[f32]) -> [f32; ENTRIES] {
     entries
 }
 
-/// Entries as dense as the cube root of the density of the values, which is optimal for many entries
-/// (Panter and Dite 1951). A block of as many values as every other has a density of one over its width,
-/// so its share of the entries is its width to the power of two thirds.
+/// Entries as dense as the cube root of the density of the values, which is optimal for many entries (Panter
+/// and Dite 1951). All blocks have the same number of values, so a block's density is one over its width, so
+/// its share of the entries is its width to the power of two thirds.
 fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
     let edge = |block: usize| f64::from(sorted[block * (sorted.len() - 1) / BLOCKS]);
     let share = |block: usize| (edge(block + 1) - edge(block)).powf(2.0 / 3.0);

@@ -20,7 +20,7 @@ const MAX_SPLATS_PER_BYTE: u64 = 64;
 /// Largest number of palette rows, by its 16-bit labels.
 const MAX_PALETTE: u64 = 65_536;
 
-/// A table with what the description says of it.
+/// A table with the metadata of the description.
 pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> SplatTable {
     let version = meta.version.unwrap_or(1);
     let container = if archive.is_zip() { "zip" } else { "folder" };

@@ -16,7 +16,7 @@ pub(super) fn picture_width(rows: usize) -> usize {
     side.next_multiple_of(SIDE_STEP).max(SIDE_STEP)
 }
 
-/// A picture to write: its name, width and pixels, of which the last line may be short.
+/// A picture to write: its name, width and pixels. The last row may be incomplete.
 pub(super) struct Picture {
     pub(super) name: &'static str,
     pub(super) width: usize,

@@ -42,13 +42,13 @@ pub(super) const FILES: [&str; 8] = [
 
 /// Centroids per row of the palette's picture.
 const CENTROIDS_PER_ROW: usize = 64;
-/// Alpha that marks quaternions without component 0; that of the others follows.
+/// Alpha that marks quaternions without component 0. The markers of the other components follow in order.
 const FIRST_QUATERNION_ALPHA: u8 = 252;
 
 /// Length of the start of a JSON file that is searched for the keys of a description, in bytes.
 const SNIFFED_BYTES: usize = 1 << 20;
 
-/// What the format loses.
+/// Information that the format loses.
 const LOSSES: &str = "16-bit positions, 8 bits per quaternion component and opacity, codebooks of 256 scales and \
      colours, higher coefficients from a palette of up to 65,536 rows";
 
@@ -59,7 +59,7 @@ fn has_key(bytes: &[u8], key: &str) -> bool {
         && start.windows(quoted.len()).any(|w| w == quoted.as_bytes())
 }
 
-/// The format.
+/// Entry of SOG in the table of formats.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: NAME,
     has_mark: |bytes| {

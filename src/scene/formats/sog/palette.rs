@@ -19,7 +19,7 @@ const LANES: usize = 16;
 const ROWS: usize = 6;
 /// Number of groups at most.
 const MAX_GROUPS: usize = 256;
-/// Lloyd iterations within a group, and those across groups.
+/// Lloyd iterations within a group, and across groups.
 const INNER_ITERATIONS: usize = 5;
 const OUTER_ITERATIONS: usize = 2;
 /// Groups whose centroids a row is compared with in the latter.
@@ -64,7 +64,7 @@ struct Group {
     centroids: Vec<Vec<f32>>,
 }
 
-/// Computes the palette of `columns`, of which all have the same length.
+/// Computes the palette of `columns`, which must have equal lengths.
 pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel) -> Palette {
     let rows = columns.first().map_or(0, Vec::len);
     let size = palette_size(rows).min(rows.max(1));
@@ -368,7 +368,7 @@ fn nearest_to_part<S: Simd>(simd: S, blocks: &[LaneBlock], values: &[[f32; ROWS]
         let (best, at): ([f32; LANES], [u32; LANES]) = (best[row].into(), at[row].into());
         let mut lane = 0;
         for other in 1..LANES {
-            // Of equally near centroids, the first.
+            // If centroids are equally near, the first one is chosen.
             let is_less = best[other] < best[lane];
             let is_before = best[other] == best[lane] && at[other] < at[lane];
             if is_less || is_before {

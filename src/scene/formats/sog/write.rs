@@ -18,7 +18,7 @@ use quadrille_base::math::SimdLevel;
 /// A table as the bytes of a SOG in a zip.
 ///
 /// # Errors
-/// Those of [`write_files`].
+/// The errors of [`write_files`].
 pub(in crate::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
     zip(&write_files(table, path)?).map_err(|e| Error::write(path, e))
 }

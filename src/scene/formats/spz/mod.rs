@@ -1,8 +1,8 @@
 //! SPZ, Niantic's packed splats: versions 1 to 3 in gzip, version 4 in zstd streams.
 //!
 //! Positions are 24-bit fixed point (version 1: half floats), opacities, colours and scales have 8 bits,
-//! rotations 8 bits per component or, from version 3 on, 10, and higher coefficients 8 bits, of which
-//! writers round off the lower half.
+//! rotations 8 bits per component or, from version 3 on, 10, and higher coefficients 8 bits; writers round
+//! off the lower half of these.
 
 mod packed;
 mod read;
@@ -34,11 +34,11 @@ const EXTENSIONS: u8 = 2;
 /// Type of the extension that states the axes of the file.
 const AXES_EXTENSION: u32 = 0xADBE_0003;
 
-/// What the format loses.
+/// Information that the format loses.
 const LOSSES: &str = "24-bit fixed-point positions, 8 bits per scale, colour, opacity and coefficient (of which \
      most writers use 4 or 5), 10 bits per quaternion component from version 3 on";
 
-/// The format.
+/// Entry of SPZ in the table of formats.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("SPZ"),
     has_mark,

@@ -29,7 +29,7 @@ pub(super) fn half_position(bytes: [u8; 2]) -> f32 {
 }
 
 pub(super) fn position([a, b, c]: [u8; 3], fraction_bits: u8) -> f32 {
-    // The sign bit of 24 is moved to that of 32, and back.
+    // Moves the sign bit from bit 23 to bit 31; the shift back extends the sign.
     let fixed = i32::from_le_bytes([0, a, b, c]) >> 8;
     narrow(f64::from(fixed) * (-f64::from(fraction_bits)).exp2())
 }

@@ -14,8 +14,8 @@ use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use crate::table::{RawColumns, SplatTable, logit};
 use quadrille_base::error::{Error, Result};
 
-/// Largest size of the packed bytes of a splat's position relative to those of the whole file: no
-/// encoder gets near it, and it bounds what a header can ask for.
+/// Largest ratio of unpacked to packed bytes. No encoder gets near it, and it bounds the memory that a header
+/// can request.
 const MAX_EXPANSION: usize = 1024;
 const POSITION_BYTES: usize = 9;
 
@@ -99,7 +99,7 @@ fn header(reader: &mut ByteReader<'_>, source: &SceneSource<'_>) -> Result<SpzHe
     })
 }
 
-/// Reads exactly `size` bytes from `packed`; memory grows with what is really there.
+/// Reads exactly `size` bytes from `packed`; memory grows with the bytes actually present.
 fn unpack(mut packed: impl Read, size: usize, source: &SceneSource<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let limited = packed.by_ref().take(size as u64);

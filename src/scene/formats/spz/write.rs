@@ -20,7 +20,8 @@ use quadrille_base::error::{Error, Result};
 const FRACTION_BITS: u8 = 12;
 /// Buckets to which the format's own writer rounds coefficients of degree 1 and of the higher degrees.
 const BUCKETS: [f64; 2] = [8.0, 16.0];
-/// How often the buckets of a wide splat are halved at most: those of degree 1 then are single steps.
+/// Maximum number of times that the buckets of a wide splat are halved. Buckets of degree 1 then are single
+/// steps.
 const MAX_HALVINGS: f64 = 3.0;
 /// Level of gzip and zstd, the best that takes no more than seconds for a million splats.
 const GZIP_LEVEL: u32 = 9;
@@ -94,10 +95,10 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path) -> Result<[Vec<u8>
 
 /// The buckets of each splat's coefficients as a part of [`BUCKETS`]: 1, 1/2, 1/4 or 1/8.
 ///
-/// What an error of a coefficient does to a picture grows with the area of the splat times its opacity. Most
+/// The effect of a coefficient's error on a picture grows with the area of the splat times its opacity. Most
 /// pictures are covered by few splats, so buckets are halved for each doubling of the square root of that
-/// product, the splat's width, beyond the mean of the scene. The widths are those of the packed values,
-/// so that a file that is read and written again keeps its buckets.
+/// product, the splat's width, beyond the mean of the scene. Widths are computed from the packed values, so
+/// that a file that is read and written again keeps its buckets.
 fn refinements(scales: &[u8], opacities: &[u8]) -> impl Iterator<Item = f64> {
     let width = |(scales, opacity): (&[u8], &u8)| {
         let mut logarithms = [0, 1, 2].map(|axis| f64::from(packed::scale(scales[axis])));

@@ -36,7 +36,7 @@ pub(super) enum Form {
         height: f32,
         profile: Profile,
     },
-    /// A face of a ball, all six of which are alike.
+    /// A face of a ball. All six faces are alike.
     BallFace {
         centre: [f32; 3],
         radius: f32,

@@ -134,7 +134,7 @@ fn materials() -> Vec<Material> {
         material("column", [0.8, 0.74, 0.68], Some(2), 20.0),
     ];
     let balls = (0..).zip(BALL_COLOURS).map(|(number, colour)| {
-        // Every other colour is that of a checkered ball.
+        // Every other colour belongs to a checkered ball.
         let texture = (number % 2 == 0).then_some(0);
         material("ball", colour, texture, 120.0)
     });
@@ -331,7 +331,7 @@ impl Arcade {
         }
     }
 
-    /// Keys of the patches of all sheets; those of a sheet are adjacent.
+    /// Keys of the patches of all sheets, sheet by sheet.
     fn keys(&self) -> impl Iterator<Item = PatchKeys<[Corner; 2], Corner>> {
         (0_u32..).zip(&self.sheets).flat_map(|(number, sheet)| {
             let [columns, rows] = sheet.counts;
