@@ -87,6 +87,7 @@ pub use quadrille_base::shading::{
     StopRule,
 };
 pub use quadrille_base::{Error, Fault, Result};
+pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};
 pub use quadrille_gpu::config::Config;
 pub use quadrille_gpu::result::SimulationResult;
 pub use quadrille_gpu::variant::Variant;

@@ -24,7 +24,7 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_mesh::grid::GridSource;
 
 /// Pixels along the side of a bin, whose triangles are listed together.
-const BIN_PX: u32 = 64;
+pub(super) const BIN_PX: u32 = 64;
 /// Largest number of samples of a frame: 3 GiB of identifiers and depths.
 const MAX_SAMPLES: u64 = 1 << 28;
 /// Distance from the picture's centre at which the regions of large triangles are clipped, in larger sides of the
@@ -44,8 +44,6 @@ pub struct StochasticFrame {
     pub geometry: Geometry,
     /// Counters of the set-up of all triangles and of one raster of the opaque ones.
     pub counters: RasterCounters,
-    /// Counters of one raster of the triangles that are drawn forward.
-    pub forward_counters: RasterCounters,
     /// What each sample shows.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
@@ -87,22 +85,27 @@ impl StochasticFrame {
         view: ShutterView,
         settings: &DeferredSettings,
     ) -> Result<Self> {
+        let mut frame = Self::before_raster(geometry, view, settings)?;
+        frame.raster();
+        Ok(frame)
+    }
+
+    /// A frame whose samples and their counters are still missing.
+    pub(super) fn before_raster(
+        geometry: Geometry,
+        view: ShutterView,
+        settings: &DeferredSettings,
+    ) -> Result<Self> {
         Self::check_samples(&view, settings)?;
         let pattern = StochasticPattern::new(settings.samples, settings.pattern, settings.seed)?;
-        let size = view.size();
-        let keeps_depths = settings.keeps_depths || geometry.forward() > 0;
-        let mut frame = Self {
+        Ok(Self {
             counters: geometry.counters,
-            forward_counters: RasterCounters::default(),
             geometry,
             settings: *settings,
             pattern,
-            visible: VisibleSamples::background(size, settings.samples, keeps_depths),
+            visible: VisibleSamples::background([0; 2], settings.samples, false),
             view,
-        };
-        frame.raster();
-        frame.forward_counters = frame.count_forward();
-        Ok(frame)
+        })
     }
 
     /// Camera of the sample tests.
@@ -135,9 +138,10 @@ impl StochasticFrame {
     }
 
     /// Rasterizes all bins, a row of their blocks per task.
-    fn raster(&mut self) {
-        let nothing = VisibleSamples::background([0; 2], 0, false);
-        let mut visible = std::mem::replace(&mut self.visible, nothing);
+    pub(super) fn raster(&mut self) {
+        let keeps_depths = self.settings.keeps_depths || self.geometry.forward() > 0;
+        let samples = self.settings.samples;
+        let mut visible = VisibleSamples::background(self.view.size(), samples, keeps_depths);
         let bins = BinLists::new(self);
         let tests = bins.tests;
         let row =
@@ -164,6 +168,13 @@ impl StochasticFrame {
         self.counters.tile_tests += tests;
         self.visible = visible;
     }
+}
+
+/// Whether a triangle is so large that it is tested against each bin of its box.
+pub(super) fn is_tested_by_bin(triangle: &MovingTriangle) -> bool {
+    let [x0, y0, x1, y1] = triangle.area.map(u32::from);
+    let bins = |from: u32, to: u32| (to - 1) / BIN_PX - from / BIN_PX + 1;
+    bins(x0, x1) * bins(y0, y1) >= BINS_TESTED
 }
 
 /// The opaque triangles in each bin.
@@ -237,7 +248,7 @@ impl<'a> BinLists<'a> {
             let [x0, y0, x1, y1] = triangle.area.map(u32::from);
             let [from, to] = [[x0, y0], [x1 - 1, y1 - 1]].map(|p| p.map(|v| v / BIN_PX));
             let mut push = |[column, row]: [u32; 2]| pairs.push((row * across + column, number));
-            if (to[0] - from[0] + 1) * (to[1] - from[1] + 1) >= BINS_TESTED {
+            if is_tested_by_bin(triangle) {
                 let culler = Culler::new(triangle, &view);
                 let mut bins = Cells::new(BIN_PX, [x0, y0, x1, y1]);
                 tests += u64::from(bins.remaining());

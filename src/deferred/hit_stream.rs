@@ -6,11 +6,12 @@ use fearless_simd::{Simd, dispatch};
 use rayon::prelude::*;
 
 use super::backend::alpha_test::PointTest;
-use super::frame::StochasticFrame;
+use super::frame::{BIN_PX, StochasticFrame, is_tested_by_bin};
 use super::geometry::Layer;
 use super::hits::{BlockHits, HitChunk, HitStream, QuadHits};
 use super::raster::cost::RasterCounters;
-use super::raster::lanes::GroupHits;
+use super::raster::cull::{Cells, Culler};
+use super::raster::lanes::{GroupHits, TestView};
 use super::raster::traverse::{HitSink, TILE_PX, traverse};
 use super::raster::triangle::MovingTriangle;
 use super::sample::pattern::StochasticPattern;
@@ -40,33 +41,23 @@ impl HitStream for StochasticFrame {
         self.settings.samples
     }
 
-    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) {
-        self.each_part(layer, &mut |chunk, _| consume(chunk));
+    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters {
+        let parts = self.parts(layer);
+        let window = PARTS_PER_THREAD * rayon::current_num_threads();
+        let mut sum = RasterCounters::default();
+        for parts in parts.chunks(window) {
+            let hits = parts.par_iter().map(|part| self.hits_of(layer, part));
+            let hits: Vec<_> = hits.collect();
+            for (chunk, counters) in &hits {
+                sum.add(counters);
+                consume(chunk);
+            }
+        }
+        sum
     }
 }
 
 impl StochasticFrame {
-    /// Counters of a raster of the triangles that are drawn forward.
-    pub(super) fn count_forward(&self) -> RasterCounters {
-        let mut sum = RasterCounters::default();
-        for layer in Layer::FORWARD {
-            self.each_part(layer, &mut |_, counters| sum.add(counters));
-        }
-        sum
-    }
-
-    /// Rasterizes a layer part by part.
-    fn each_part(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk, &RasterCounters)) {
-        let parts = self.parts(layer);
-        let window = PARTS_PER_THREAD * rayon::current_num_threads();
-        for parts in parts.chunks(window) {
-            let hits = parts.par_iter().map(|part| self.hits_of(layer, part));
-            let hits: Vec<_> = hits.collect();
-            hits.iter()
-                .for_each(|(chunk, counters)| consume(chunk, counters));
-        }
-    }
-
     /// Cuts the raster into parts of bounded size.
     fn parts(&self, layer: Layer) -> Vec<RasterPart> {
         let bottom = self.view.size()[1];
@@ -139,8 +130,46 @@ impl StochasticFrame {
                 block: BlockHits::default(),
             };
             traverse(simd, &view, triangle, area, &mut counters, &mut sink);
+            if layer == Layer::Opaque && is_tested_by_bin(triangle) {
+                count_bins(simd, &view.test, triangle, &part.rows, &mut counters);
+            }
         }
         counters
+    }
+}
+
+/// Replaces the tests of all tiles of a large triangle in some rows by those that the raster by bins makes: of
+/// all bins, and of the tiles in those that are kept. Culling whole bins here would change the order of the
+/// tiles, and with it the traffic.
+#[inline(always)]
+fn count_bins<S: Simd>(
+    simd: S,
+    view: &TestView,
+    triangle: &MovingTriangle,
+    rows: &Range<u32>,
+    counters: &mut RasterCounters,
+) {
+    let [x0, y0, x1, y1] = triangle.area.map(u32::from);
+    let [top, bottom] = [y0.max(rows.start), y1.min(rows.end)];
+    if top >= bottom {
+        return;
+    }
+    let tiles = |area: [u32; 4]| u64::from(Cells::new(TILE_PX, area).remaining());
+    counters.tile_tests -= tiles([x0, top, x1, bottom]);
+    let culler = Culler::new(triangle, view);
+    let mut bins = Cells::new(BIN_PX, [x0, y0, x1, y1]);
+    if top == y0 {
+        counters.tile_tests += u64::from(bins.remaining());
+    }
+    while let Some(batch) = bins.test(simd, &culler) {
+        for [column, row] in batch {
+            let [left, upper] = [column * BIN_PX, row * BIN_PX];
+            let [from, to] = [upper.max(top), (upper + BIN_PX).min(bottom)];
+            if from < to {
+                let area = [left.max(x0), from, (left + BIN_PX).min(x1), to];
+                counters.tile_tests += tiles(area);
+            }
+        }
     }
 }
 

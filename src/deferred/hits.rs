@@ -3,6 +3,7 @@
 use fearless_simd::{Simd, prelude::*};
 
 use super::geometry::Layer;
+use super::raster::cost::RasterCounters;
 use super::raster::lanes::GroupHits;
 use super::sample::pattern::LANES;
 use super::shading::grid::ShadingGrid;
@@ -131,6 +132,6 @@ pub trait HitStream: Sync {
     fn samples(&self) -> u32;
 
     /// Calls `consume` with all hits of the primitives of a layer, in submission order and cut into chunks of
-    /// bounded size. Each call gives the same chunks.
-    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk));
+    /// bounded size. Each call gives the same chunks. Returns the counters of the raster.
+    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters;
 }

@@ -22,6 +22,7 @@
 pub mod backend;
 pub mod camera;
 pub mod config;
+pub mod draw;
 pub mod forward;
 pub mod frame;
 pub mod geometry;

@@ -36,7 +36,7 @@ pub struct GridCounts {
 }
 
 impl Quantiles {
-    /// Weighted quantiles of `(value, count)` pairs (nearest rank); 0 for an empty list.
+    /// Quantiles of values, each of which stands for a number of equal ones (nearest rank); 0 of none.
     fn of(mut values: Vec<(f64, u64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count: u64 = values.iter().map(|(_, count)| count).sum();
@@ -57,10 +57,9 @@ impl Quantiles {
 }
 
 impl StochasticFrame {
-    /// Measures the blur of the surface that the first sample of each pixel shows.
-    pub fn blur(&self) -> BlurAmounts {
-        let blurs: Vec<([f64; 2], u64)> = self
-            .first_samples()
+    /// Measures the blur of the primitives that the first samples of pixels show, in ascending order.
+    pub fn blur(&self, primitives: &[u32]) -> BlurAmounts {
+        let blurs: Vec<([f64; 2], u64)> = primitives
             .par_chunk_by(|a, b| a == b)
             .map(|pixels| (self.blur_of(pixels[0]), pixels.len() as u64))
             .collect();
@@ -74,11 +73,10 @@ impl StochasticFrame {
         }
     }
 
-    /// Counts the shading grids of the primitives that are visible in the first sample of a pixel.
-    pub fn grid_counts(&self) -> GridCounts {
+    /// Counts the shading grids of the primitives that the first samples of pixels show, in ascending order.
+    pub fn grid_counts(&self, primitives: &[u32]) -> GridCounts {
         let view = self.grid_view();
-        let grids: Vec<_> = self
-            .first_samples()
+        let grids: Vec<_> = primitives
             .par_chunk_by(|a, b| a == b)
             .map(|pixels| {
                 let found = self.geometry.find(pixels[0]);
@@ -94,7 +92,7 @@ impl StochasticFrame {
     }
 
     /// Primitives that are visible in the first sample of each covered pixel, in ascending order.
-    fn first_samples(&self) -> Vec<u32> {
+    pub fn first_samples(&self) -> Vec<u32> {
         let first = self.visible.spids.par_iter();
         let mut primitives: Vec<u32> = first
             .step_by(self.visible.samples as usize)

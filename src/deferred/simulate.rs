@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::backend::resolve::Background;
 use super::forward::colour::SampleColour;
 use super::forward::jrk::{Jrk, JrkSettings, MeasuredMemory};
 use super::forward::msaa::Msaa;
@@ -11,6 +12,7 @@ use super::geometry::Layer;
 use super::hits::HitStream;
 use super::memory::depth_buffer::DepthFormat;
 use super::memory::spec::MemorySpec;
+use super::raster::cost::RasterCounters;
 use super::spid_traffic::SpidTraffic;
 use quadrille_base::error::Result;
 
@@ -42,18 +44,26 @@ pub struct SimulationSettings<'a> {
     pub depth: DepthFormat,
     /// Format of the colours of samples.
     pub colour: SampleColour,
-    /// Shader of the pipelines that store colours, to measure traffic; `None` for counts alone.
+    /// Shader of the pipelines that shade during the raster, for traffic and pictures; `None` for counts
+    /// alone.
     pub shading: Option<&'a dyn QuadShading>,
+    /// Whether the traffic of pipelines that shade during the raster is measured. That of the others always is.
+    pub measures_traffic: bool,
+    /// Background of the pictures of pipelines that shade during the raster; `None` for no pictures.
+    pub picture: Option<Background>,
     /// Whether executions per pixel are wanted.
     pub wants_heat: bool,
-    /// Whether the identifier of each sample is wanted.
+    /// Whether the identifier of each sample is wanted from pipelines that shade during the raster.
     pub wants_spids: bool,
 }
 
 impl<'a> SimulationSettings<'a> {
     fn pipeline(&self, run: PipelineRun, order: SampleOrder) -> Result<Box<dyn HitConsumer + 'a>> {
         Ok(match run {
-            PipelineRun::Msaa => Box::new(Msaa::new(order, self.wants_heat)),
+            PipelineRun::Msaa => {
+                let picture = self.picture.zip(self.shading);
+                Box::new(Msaa::new(order, self.wants_heat, picture))
+            }
             PipelineRun::Jrk {
                 memo_quads,
                 has_prepass,
@@ -63,24 +73,34 @@ impl<'a> SimulationSettings<'a> {
                     has_prepass,
                     wants_heat: self.wants_heat,
                     wants_spids: self.wants_spids,
+                    picture: self.picture,
                 };
-                let memory = self.shading.map(|shading| MeasuredMemory {
+                let memory = self.measures_traffic.then_some(MeasuredMemory {
                     spec: self.memory,
                     depth: self.depth,
                     colour: self.colour,
-                    shading,
                 });
-                Box::new(Jrk::new(order, &settings, memory)?)
+                Box::new(Jrk::new(order, &settings, memory, self.shading)?)
             }
             PipelineRun::Sds { tile_px } => {
-                let (memory, keeps) = (self.memory, self.wants_spids);
-                Box::new(SpidTraffic::new(order, memory, self.depth, tile_px, keeps)?)
+                Box::new(SpidTraffic::new(order, self.memory, self.depth, tile_px)?)
             }
         })
     }
 }
 
-/// Runs pipelines over the hits of a frame; outcomes are in the order of `runs`.
+/// Pipelines over the same hits.
+#[derive(Debug)]
+pub struct Simulation {
+    /// Results in the order of the runs.
+    pub outcomes: Vec<PipelineOutcome>,
+    /// Counters of one raster of the opaque triangles.
+    pub opaque: RasterCounters,
+    /// Counters of one raster of the triangles that are drawn forward.
+    pub forward: RasterCounters,
+}
+
+/// Runs pipelines over the hits of a frame.
 ///
 /// Each pipeline takes the hits sequentially, and different pipelines run side by side, so the result
 /// does not depend on the number of threads.
@@ -92,7 +112,7 @@ pub fn simulate(
     stream: &dyn HitStream,
     runs: &[PipelineRun],
     settings: &SimulationSettings<'_>,
-) -> Result<Vec<PipelineOutcome>> {
+) -> Result<Simulation> {
     settings.memory.validate()?;
     let order = SampleOrder {
         size: stream.size(),
@@ -100,7 +120,7 @@ pub fn simulate(
     };
     let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));
     let mut pipelines = pipelines.collect::<Result<Vec<_>>>()?;
-    stream.each_chunk(Layer::Opaque, &mut |chunk| {
+    let opaque = stream.each_chunk(Layer::Opaque, &mut |chunk| {
         pipelines
             .par_iter_mut()
             .for_each(|pipeline| match pipeline.has_prepass() {
@@ -114,15 +134,20 @@ pub fn simulate(
             prepassed.for_each(|pipeline| pipeline.opaque(chunk));
         });
     }
-    stream.each_chunk(Layer::AlphaTested, &mut |chunk| {
+    let mut forward = stream.each_chunk(Layer::AlphaTested, &mut |chunk| {
         let pipelines = pipelines.par_iter_mut();
         pipelines.for_each(|pipeline| pipeline.alpha_tested(chunk));
     });
-    stream.each_chunk(Layer::Blended, &mut |chunk| {
+    let blended = stream.each_chunk(Layer::Blended, &mut |chunk| {
         let pipelines = pipelines.par_iter_mut();
         pipelines.for_each(|pipeline| pipeline.blended(chunk));
     });
-    Ok(pipelines.into_par_iter().map(HitConsumer::finish).collect())
+    forward.add(&blended);
+    Ok(Simulation {
+        outcomes: pipelines.into_par_iter().map(HitConsumer::finish).collect(),
+        opaque,
+        forward,
+    })
 }
 
 #[cfg(test)]
@@ -209,7 +234,7 @@ mod tests {
         fn samples(&self) -> u32 {
             self.samples
         }
-        fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) {
+        fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters {
             let middle = self.opaque / 2;
             let tested = self.opaque + 1;
             let blended = tested + self.tested;
@@ -226,6 +251,7 @@ mod tests {
                 }
                 Layer::Blended => consume(&self.chunk(blended..blended + self.blended)),
             }
+            RasterCounters::default()
         }
     }
 
@@ -247,10 +273,12 @@ mod tests {
             depth: DepthFormat::D24,
             colour: SampleColour::Rgba16f,
             shading: Some(&Plain),
+            measures_traffic: true,
+            picture: None,
             wants_heat: true,
             wants_spids: true,
         };
-        simulate(stream, runs, &settings).unwrap()
+        simulate(stream, runs, &settings).unwrap().outcomes
     }
 
     const fn jrk(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
@@ -395,6 +423,8 @@ mod tests {
             depth: DepthFormat::D32f,
             colour: SampleColour::Rgba8,
             shading: None,
+            measures_traffic: false,
+            picture: None,
             wants_heat: false,
             wants_spids: false,
         };

@@ -29,7 +29,6 @@ pub struct SpidTraffic {
     /// Hits of forward draws, which the second pass draws tile by tile.
     forward: Vec<ForwardBlock>,
     resolved_pixel_bytes: u64,
-    keeps_spids: bool,
 }
 
 /// The hits of a forward-drawn primitive in a block of 2x2 pixels.
@@ -54,7 +53,6 @@ impl SpidTraffic {
         spec: &MemorySpec,
         depth: DepthFormat,
         tile_px: Option<u32>,
-        keeps_spids: bool,
     ) -> Result<Self> {
         let second_half = order.count().next_multiple_of(BLOCK_WORDS);
         let words = 2 * second_half;
@@ -66,7 +64,6 @@ impl SpidTraffic {
             tile_blocks: tile_px.map_or(u32::MAX, |px| (px / 2).max(1)),
             forward: Vec::new(),
             resolved_pixel_bytes: spec.resolved_pixel_bytes,
-            keeps_spids,
         })
     }
 
@@ -171,6 +168,8 @@ impl HitConsumer for SpidTraffic {
         self.spids.flush();
         let mut spid = self.spids.traffic();
         spid += self.loads();
+        // The second pass of the frame takes the samples as they are before its forward draws.
+        let (spids, depths_shown) = (self.identifiers(), self.depths.values(self.order.count()));
         self.test_forward();
         let mut traffic = Traffic {
             spid,
@@ -186,7 +185,8 @@ impl HitConsumer for SpidTraffic {
         PipelineOutcome {
             traffic: Some(traffic),
             spid_blocks: Some(self.spids.codecs()),
-            spids: self.keeps_spids.then(|| self.identifiers()),
+            spids: Some(spids),
+            depths: Some(depths_shown),
             ..PipelineOutcome::default()
         }
     }

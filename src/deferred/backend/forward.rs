@@ -4,6 +4,7 @@
 use fearless_simd::{Simd, dispatch};
 
 use super::alpha_test::PointTest;
+use super::resolve::over;
 use super::shade::{QuadColours, QuadShader};
 use crate::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::forward::memo::Memo;
@@ -95,17 +96,6 @@ impl ForwardTarget<'_> {
         }
         colours[usize::from(spid.place())]
     }
-}
-
-/// A colour blended over another one with its alpha.
-fn over([r, g, b, opacity]: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
-    let over = |own: f32, behind: f32| own * opacity + behind * (1.0 - opacity);
-    [
-        over(r, behind[0]),
-        over(g, behind[1]),
-        over(b, behind[2]),
-        over(1.0, behind[3]),
-    ]
 }
 
 /// The draw of a triangle.

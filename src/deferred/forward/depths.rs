@@ -61,6 +61,14 @@ impl SampleDepths {
         passed
     }
 
+    /// Depths of the first `count` samples.
+    pub fn values(&self, count: usize) -> Vec<f32> {
+        match self {
+            Self::Plain(depths) => depths[..count].to_vec(),
+            Self::Modelled(buffer) => (0..count).map(|sample| buffer.depth(sample)).collect(),
+        }
+    }
+
     /// Tests the hits of a block before shading, and writes the depths of hits that the alpha test keeps.
     /// Returns the bits of the hits that pass the depth test.
     pub fn test_late(&mut self, first: usize, quad: &QuadHits, hits: &[Hit], kept: u64) -> u64 {

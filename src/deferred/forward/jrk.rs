@@ -7,7 +7,9 @@ use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
 use super::memo::Memo;
 use super::place::{SampleOrder, each_bit};
-use super::{HitConsumer, PipelineOutcome, QuadShading};
+use super::shown::ShownSamples;
+use super::{HitConsumer, PipelineOutcome, QuadShaderFn, QuadShading};
+use crate::backend::resolve::Background;
 use crate::geometry::Layer;
 use crate::hits::{Hit, HitChunk, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
@@ -19,7 +21,7 @@ use crate::shading::spid::Spid;
 use quadrille_base::error::Result;
 
 /// Settings of the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JrkSettings {
     /// Quads in the memo; `None` for no limit.
     pub memo_quads: Option<u32>,
@@ -29,10 +31,12 @@ pub struct JrkSettings {
     pub wants_heat: bool,
     /// Whether the identifier of each sample is wanted.
     pub wants_spids: bool,
+    /// Background of the picture; `None` for no picture.
+    pub picture: Option<Background>,
 }
 
 /// What measures traffic.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct MeasuredMemory<'a> {
     /// Configuration of the caches and of the memory bus.
     pub spec: &'a MemorySpec,
@@ -40,26 +44,23 @@ pub struct MeasuredMemory<'a> {
     pub depth: DepthFormat,
     /// Format of the colours of samples.
     pub colour: SampleColour,
-    /// Shader, since the size of packed colours depends on the colours.
-    pub shading: &'a dyn QuadShading,
 }
 
 /// A quad in the memo.
 #[derive(Debug)]
 struct ShadedQuad {
-    /// Colours of its points with opacities, if traffic is measured.
+    /// Colours of its points with opacities; 0 without a shader.
     colours: [[f32; 4]; 4],
-    /// The same as words of the colour buffer.
+    /// The same as words of the colour buffer, if traffic is measured.
     words: [[u32; 2]; 4],
     /// Pixels that it serves, each with a number of samples, if heat is wanted.
     served: Vec<(u32, u32)>,
 }
 
-/// Colours behind their cache, and the shader that makes them.
-struct Colours<'a> {
+/// Colours behind their cache.
+struct Colours {
     buffer: WordBuffer,
     format: SampleColour,
-    shader: Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + 'a>,
     resolved_pixel_bytes: u64,
 }
 
@@ -68,7 +69,9 @@ pub struct Jrk<'a> {
     order: SampleOrder,
     depths: SampleDepths,
     memo: Memo<ShadedQuad>,
-    colours: Option<Colours<'a>>,
+    shader: Option<QuadShaderFn<'a>>,
+    colours: Option<Colours>,
+    shown: ShownSamples,
     /// Samples of each block of pixels that have been shaded behind the prepass. Of two hits at the same
     /// depth the first one is visible, as without a prepass.
     shaded: Option<Vec<u64>>,
@@ -77,14 +80,17 @@ pub struct Jrk<'a> {
 }
 
 impl<'a> Jrk<'a> {
-    /// Creates the pipeline of a picture; with `memory`, its traffic is measured.
+    /// Creates the pipeline of a picture; with `memory`, its traffic is measured. Both traffic, since the
+    /// size of packed colours depends on the colours, and the picture need `shading`: without it, all colours
+    /// are 0.
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
     pub fn new(
         order: SampleOrder,
         settings: &JrkSettings,
-        memory: Option<MeasuredMemory<'a>>,
+        memory: Option<MeasuredMemory<'_>>,
+        shading: Option<&'a dyn QuadShading>,
     ) -> Result<Self> {
         let colours = match memory {
             None => None,
@@ -96,16 +102,18 @@ impl<'a> Jrk<'a> {
                     &[0],
                 )?,
                 format: m.colour,
-                shader: m.shading.shader(),
                 resolved_pixel_bytes: m.spec.resolved_pixel_bytes,
             }),
         };
         let [columns, rows] = order.blocks().map(|n| n as usize);
+        let shows_colours = memory.is_some() || settings.picture.is_some();
         Ok(Self {
             order,
             depths: SampleDepths::new(order, memory.map(|m| (m.spec, m.depth)))?,
             memo: Memo::new(settings.memo_quads),
+            shader: shading.filter(|_| shows_colours).map(|s| s.shader()),
             colours,
+            shown: ShownSamples::new(order, settings.picture),
             shaded: settings.has_prepass.then(|| vec![0; columns * rows]),
             heat: settings.wants_heat.then(|| HeatShares::new(order.pixels())),
             spids: (settings.wants_spids).then(|| vec![Spid::BACKGROUND; order.count()]),
@@ -159,11 +167,12 @@ impl<'a> Jrk<'a> {
                 same |= u64::from(mortons[bit as usize] >> 2 == wanted) << bit;
             });
             left &= !same;
-            let (order, heat, target) = (self.order, &mut self.heat, &mut self.colours);
+            let (order, heat, shader) = (self.order, &mut self.heat, &mut self.shader);
+            let format = self.colours.as_ref().map(|target| target.format);
             let has_heat = heat.is_some();
             let entry = self.memo.look_up(
                 (quad.primitive, wanted),
-                || ShadedQuad::new(target.as_mut(), quad.primitive, wanted),
+                || ShadedQuad::new(shader, format, (quad.primitive, wanted)),
                 |old| {
                     if let Some(heat) = heat {
                         heat.add(&old.served);
@@ -179,6 +188,7 @@ impl<'a> Jrk<'a> {
                 }
             });
         }
+        self.shown.draw(quad, kept, layer, &colours);
         if let Some(target) = &mut self.colours {
             let is_blended = layer == Layer::Blended;
             target.store(first, kept, &words, is_blended.then_some(&colours));
@@ -187,23 +197,29 @@ impl<'a> Jrk<'a> {
 }
 
 impl ShadedQuad {
-    fn new(target: Option<&mut Colours<'_>>, primitive: u32, quad: u32) -> Self {
+    fn new(
+        shader: &mut Option<QuadShaderFn<'_>>,
+        format: Option<SampleColour>,
+        (primitive, quad): (u32, u32),
+    ) -> Self {
         let mut shaded = Self {
             colours: [[0.0; 4]; 4],
             words: [[0; 2]; 4],
             served: Vec::new(),
         };
-        if let Some(target) = target {
-            shaded.colours = (target.shader)(primitive, quad);
+        if let Some(shader) = shader {
+            shaded.colours = shader(primitive, quad);
+        }
+        if let Some(format) = format {
             shaded.words = shaded
                 .colours
-                .map(|[r, g, b, _]| target.format.encode([r, g, b, 1.0]));
+                .map(|[r, g, b, _]| format.encode([r, g, b, 1.0]));
         }
         shaded
     }
 }
 
-impl Colours<'_> {
+impl Colours {
     /// Writes samples of a block of pixels, or blends colours over them.
     #[inline]
     fn store(
@@ -303,6 +319,7 @@ impl HitConsumer for Jrk<'_> {
             traffic,
             heat: self.heat,
             spids: self.spids,
+            shown: Some(self.shown.finish()),
             ..PipelineOutcome::default()
         }
     }

@@ -8,20 +8,24 @@ pub mod jrk;
 pub mod memo;
 pub mod msaa;
 pub mod place;
+pub mod shown;
 
 use super::hits::HitChunk;
 use heat_shares::HeatShares;
 use memo::MemoCounters;
+use shown::ShownFrame;
 
 use super::memory::traffic::{CodecCounts, Traffic};
 use super::shading::spid::Spid;
 
+/// A function from a primitive and the number of a quad in its grid ([`Spid::quad`]) to the colours of the
+/// quad's four points in linear light, each followed by its opacity.
+pub type QuadShaderFn<'a> = Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + 'a>;
+
 /// Shading of quads by their names.
 pub trait QuadShading: Sync {
-    /// Creates a shader, a function from a primitive and the number of a quad in its grid
-    /// ([`Spid::quad`]) to the colours of the quad's four points in linear light, each followed by its
-    /// opacity.
-    fn shader(&self) -> Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + '_>;
+    /// Creates a shader.
+    fn shader(&self) -> QuadShaderFn<'_>;
 }
 
 /// A pipeline, as a consumer of the ordered hits.
@@ -62,7 +66,11 @@ pub struct PipelineOutcome {
     pub spid_blocks: Option<CodecCounts>,
     /// Shader executions per pixel, row by row, if they were wanted.
     pub heat: Option<HeatShares>,
-    /// Identifier of each sample in the order of [`VisibleSamples`](super::samples::VisibleSamples), if
-    /// they were wanted.
+    /// Identifier of each sample in the order of [`VisibleSamples`](super::samples::VisibleSamples), before
+    /// forward draws: always from the front end of the sorted back end, else if they were wanted.
     pub spids: Option<Vec<Spid>>,
+    /// Depth of each sample before forward draws, from the front end of the sorted back end.
+    pub depths: Option<Vec<f32>>,
+    /// What the samples show, from pipelines that shade during the raster.
+    pub shown: Option<ShownFrame>,
 }

@@ -1,46 +1,65 @@
 //! Multisampling: a quad of pixels is shaded for each primitive that has a sample past the depth test
-//! there. Only shading is counted.
+//! there. Only shading is counted. For a picture, samples take the colours of their shading points, as in
+//! the other pipelines, instead of one colour per pixel and primitive.
 
 use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
+use super::memo::Memo;
 use super::place::{SampleOrder, each_bit};
-use super::{HitConsumer, PipelineOutcome};
-use crate::hits::{HitChunk, QuadHits};
+use super::shown::ShownSamples;
+use super::{HitConsumer, PipelineOutcome, QuadShaderFn, QuadShading};
+use crate::backend::resolve::Background;
+use crate::geometry::Layer;
+use crate::hits::{Hit, HitChunk, QuadHits};
+use crate::memory::bits::BLOCK_WORDS;
 use crate::memory::depth_buffer::DepthRule;
 
+/// Quads that are kept so that the picture is drawn faster. They change no counter.
+const PICTURE_MEMO_QUADS: u32 = 4096;
+
 /// The pipeline with multisampling.
-#[derive(Debug)]
-pub struct Msaa {
+pub struct Msaa<'a> {
     order: SampleOrder,
     depths: SampleDepths,
     quads: u64,
     heat: Option<HeatShares>,
     /// Pixels that the current quad serves.
     served: Vec<(u32, u32)>,
+    shown: ShownSamples,
+    /// The shader of the picture, if one is drawn, and the quads shaded last.
+    shader: Option<QuadShaderFn<'a>>,
+    memo: Memo<[[f32; 4]; 4]>,
 }
 
-impl Msaa {
-    /// Creates the pipeline of a picture.
-    pub fn new(order: SampleOrder, wants_heat: bool) -> Self {
+impl<'a> Msaa<'a> {
+    /// Creates the pipeline of a picture, which is drawn if there is a `background` and `shading`.
+    pub fn new(
+        order: SampleOrder,
+        wants_heat: bool,
+        picture: Option<(Background, &'a dyn QuadShading)>,
+    ) -> Self {
         Self {
             order,
             depths: SampleDepths::Plain(vec![0.0; order.count()]),
             quads: 0,
             heat: wants_heat.then(|| HeatShares::new(order.pixels())),
             served: Vec::new(),
+            shown: ShownSamples::new(order, picture.map(|(background, _)| background)),
+            shader: picture.map(|(_, shading)| shading.shader()),
+            memo: Memo::new(Some(PICTURE_MEMO_QUADS)),
         }
     }
 
-    fn draw(&mut self, chunk: &HitChunk, rule: DepthRule) {
+    fn draw(&mut self, chunk: &HitChunk, rule: DepthRule, layer: Layer) {
         for quad in &chunk.quads {
-            let first = self.order.first(quad.place);
-            let passed = self.depths.test(first, quad.coverage, chunk.of(quad), rule);
-            self.shade(quad, passed);
+            let (first, hits) = (self.order.first(quad.place), chunk.of(quad));
+            let passed = self.depths.test(first, quad.coverage, hits, rule);
+            self.shade((quad, hits), passed, passed, layer);
         }
     }
 
-    /// Counts the quad of pixels of the samples in `passed`.
-    fn shade(&mut self, quad: &QuadHits, passed: u64) {
+    /// Counts the quad of pixels of the samples in `passed`, and shows those in `kept`.
+    fn shade(&mut self, (quad, hits): (&QuadHits, &[Hit]), passed: u64, kept: u64, layer: Layer) {
         if passed == 0 {
             return;
         }
@@ -52,30 +71,61 @@ impl Msaa {
             });
             heat.add(&self.served);
         }
+        let colours = self.colours(quad, hits, kept);
+        self.shown.draw(quad, kept, layer, &colours);
+    }
+
+    /// Colours of the samples in `kept`; 0 without a picture.
+    fn colours(&mut self, quad: &QuadHits, hits: &[Hit], kept: u64) -> [[f32; 4]; BLOCK_WORDS] {
+        let mut colours = [[0.0; 4]; BLOCK_WORDS];
+        let Some(shader) = &mut self.shader else {
+            return colours;
+        };
+        let mut hits = hits.iter();
+        let mut last: Option<(u32, [[f32; 4]; 4])> = None;
+        each_bit(quad.coverage, |bit| {
+            let morton = hits.next().map_or(0, |hit| hit.morton);
+            if kept >> bit & 1 == 0 {
+                return;
+            }
+            let number = morton >> 2;
+            let points = match last {
+                Some((same, points)) if same == number => points,
+                _ => {
+                    let shade = || shader(quad.primitive, number);
+                    let points = *self.memo.look_up((quad.primitive, number), shade, |_| ());
+                    last = Some((number, points));
+                    points
+                }
+            };
+            colours[bit as usize] = points[(morton & 3) as usize];
+        });
+        colours
     }
 }
 
-impl HitConsumer for Msaa {
+impl HitConsumer for Msaa<'_> {
     fn opaque(&mut self, chunk: &HitChunk) {
-        self.draw(chunk, DepthRule::Nearer);
+        self.draw(chunk, DepthRule::Nearer, Layer::Opaque);
     }
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
         for (quad, hits, kept) in chunk.blocks() {
             let first = self.order.first(quad.place);
             let passed = self.depths.test_late(first, quad, hits, kept);
-            self.shade(quad, passed);
+            self.shade((quad, hits), passed, passed & kept, Layer::AlphaTested);
         }
     }
 
     fn blended(&mut self, chunk: &HitChunk) {
-        self.draw(chunk, DepthRule::NearerWithoutWrite);
+        self.draw(chunk, DepthRule::NearerWithoutWrite, Layer::Blended);
     }
 
     fn finish(self: Box<Self>) -> PipelineOutcome {
         PipelineOutcome {
             quads: self.quads,
             heat: self.heat,
+            shown: Some(self.shown.finish()),
             ..PipelineOutcome::default()
         }
     }

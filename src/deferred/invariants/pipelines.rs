@@ -46,10 +46,12 @@ fn run(frame: &StochasticFrame, source: &Triangles, runs: &[PipelineRun]) -> Vec
         depth: DepthFormat::D24,
         colour: SampleColour::Rgba16f,
         shading: Some(&FrameQuads { frame, shader }),
+        measures_traffic: true,
+        picture: None,
         wants_heat: true,
         wants_spids: true,
     };
-    simulate(frame, runs, &settings).unwrap()
+    simulate(frame, runs, &settings).unwrap().outcomes
 }
 
 const fn jrk(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
