@@ -5,6 +5,8 @@ mod blur;
 mod job;
 mod rows;
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, print, print_json};
@@ -13,15 +15,20 @@ use job::Job;
 use quadrille_base::error::Result;
 use quadrille_suite::report::deferred::{DeferredRow, table};
 
-/// Runs the command without printing; returns the rows of its document.
-pub(super) fn rows(args: &Args, verbosity: Verbosity) -> Result<Vec<Value>> {
-    let rows = run_job(&Job::new(args)?, args, verbosity)?;
-    Ok(rows.iter().map(DeferredRow::json).collect())
+/// Runs the command without printing; returns the rows of its document, and the files that they follow from
+/// besides those of cameras.
+pub(super) fn rows(args: &Args, verbosity: Verbosity) -> Result<(Vec<Value>, Vec<PathBuf>)> {
+    let (rows, named) = run_job(&Job::new(args)?, args, verbosity)?;
+    let given = args.inputs().map(Path::to_path_buf);
+    Ok((
+        rows.iter().map(DeferredRow::json).collect(),
+        given.chain(named).collect(),
+    ))
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let job = Job::new(args)?;
-    let rows = run_job(&job, args, verbosity)?;
+    let (rows, _) = run_job(&job, args, verbosity)?;
     if args.json {
         let rows: Vec<_> = rows.iter().map(DeferredRow::json).collect();
         print_json(json!({ "rows": rows }))?;
@@ -31,7 +38,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn run_job(job: &Job<'_>, args: &Args, verbosity: Verbosity) -> Result<Vec<DeferredRow>> {
+/// Returns the rows, and the files that the mesh file names.
+fn run_job(
+    job: &Job<'_>,
+    args: &Args,
+    verbosity: Verbosity,
+) -> Result<(Vec<DeferredRow>, Vec<PathBuf>)> {
     let input = args.input.load(&args.mesh, verbosity)?;
     let look = args.look.of(&input, args.views.up(), verbosity)?;
     let framing = || input.framing(args.views.up(), verbosity);
@@ -41,5 +53,5 @@ fn run_job(job: &Job<'_>, args: &Args, verbosity: Verbosity) -> Result<Vec<Defer
     let pool = args.host.pool()?;
     let rows = pool.install(|| job.run_all((&input, &look), &views, verbosity))?;
     job.write_bars(&rows)?;
-    Ok(rows)
+    Ok((rows, input.files))
 }

@@ -407,6 +407,20 @@ impl ViewArgs {
         })
     }
 
+    /// All cameras of the camera file with all of their numbers, as text; empty without a file. It is a
+    /// fingerprint of everything that cameras are read from, also of folders and of transforms beside them.
+    pub(super) fn file_text(&self) -> Result<String> {
+        let Some(path) = &self.cameras else {
+            return Ok(String::new());
+        };
+        let quiet = Verbosity {
+            quiet: true,
+            verbose: false,
+        };
+        let cameras = self.of_all().views_in(path, None, quiet)?.cameras;
+        Ok(format!("{cameras:?}"))
+    }
+
     /// All files that are read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let files = [self.cameras.as_deref(), self.transform.as_deref()];

@@ -44,6 +44,7 @@ pub mod details;
 mod key;
 mod matrix;
 mod merge;
+pub mod mesh_runs;
 mod method;
 pub mod method_plan;
 pub mod microbench;

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::row::Row;
@@ -92,7 +93,7 @@ impl ResultsFile {
     }
 
     /// Appends a row and flushes it to the disk.
-    pub(super) fn append(&mut self, row: &Row) -> Result<()> {
+    pub(super) fn append(&mut self, row: &impl Serialize) -> Result<()> {
         let written = serde_json::to_string(row)
             .map_err(std::io::Error::other)
             .and_then(|line| self.file.write_all(format!("{line}\n").as_bytes()))

@@ -1,7 +1,7 @@
 //! Scenes of a suite: where their splats and their views come from.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::{
     DescribedViews, Framing, FramingTarget, PictureSize, load_views, select,
 };
+use quadrille_scene::formats::source_files;
 use quadrille_scene::synth::{Recipe, Synthetic};
 use quadrille_scene::{Camera, Splats, load};
 
@@ -286,20 +287,20 @@ impl SceneEntry {
         })
     }
 
-    /// Hash of the content of the scene: of its file or of its recipe.
+    /// Hash of the content of the scene: of its files or of its recipe.
     pub(super) fn content_hash(&self, suite: &Path) -> Result<u64> {
         let mut hash = Fnv1a::default();
         match &self.source {
             Source::File(path) => {
-                let mut file = match File::open(path) {
-                    Err(e) if e.kind() == ErrorKind::NotFound => {
-                        let found = format!("none at {}", path.display());
-                        let expected = "a scene file";
-                        return Err(malformed(suite, &self.name, "path", expected, &found));
-                    }
-                    opened => opened.map_err(|e| Error::read(path, e))?,
-                };
-                std::io::copy(&mut file, &mut hash).map_err(|e| Error::read(path, e))?;
+                if !path.exists() {
+                    let found = format!("none at {}", path.display());
+                    let expected = "a scene file";
+                    return Err(malformed(suite, &self.name, "path", expected, &found));
+                }
+                for part in source_files(path)? {
+                    let mut file = File::open(&part).map_err(|e| Error::read(&part, e))?;
+                    std::io::copy(&mut file, &mut hash).map_err(|e| Error::read(&part, e))?;
+                }
             }
             recipe @ Source::Recipe(..) => {
                 // Writing to a hash cannot fail.

@@ -316,3 +316,51 @@ fn the_repositorys_suites_are_whole_or_say_what_is_missing() {
     let words = ["scene \"udon\", path", "shared/scenes/udon.ply"];
     place.expect_error(UNREADABLE, &["bench", "trained.toml"], &words);
 }
+
+/// Runs the suite again, expects `added` rows, and the table of a run without rows.
+fn expect_run_again(place: &Place, added: usize) {
+    let file = place.path("rows.jsonl");
+    let before = lines(&file).len();
+    let again = place.expect(DONE, &RUN);
+    assert_eq!(lines(&file).len(), before + added);
+    let fresh = place.expect(DONE, &["bench", "suite.toml", "-o", "fresh.jsonl"]);
+    assert_eq!(again.stdout, fresh.stdout);
+    place.expect(DONE, &RUN);
+    assert_eq!(lines(&file).len(), before + added, "only once");
+}
+
+#[test]
+fn a_changed_camera_file_is_run_again() {
+    let place = small();
+    let before = place.expect(DONE, &RUN).stdout;
+    let file = place.path("cameras.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let mut cameras: Value = serde_json::from_str(&text).unwrap();
+    let x = cameras[1]["position"][0].as_f64().unwrap();
+    cameras[1]["position"][0] = (x + 0.25).into();
+    fs::write(&file, cameras.to_string()).unwrap();
+    expect_run_again(&place, 1);
+    assert_ne!(place.expect(DONE, &RUN).stdout, before);
+}
+
+#[test]
+fn a_changed_file_of_a_scene_in_a_folder_is_run_again() {
+    let place = small();
+    place.expect(DONE, &["convert", "scene.ply", "-o", "sog/meta.json"]);
+    for path in ["sog/meta.json", "sog"] {
+        let suite = SMALL.replace("scene.ply", path);
+        fs::write(place.path("suite.toml"), suite).unwrap();
+        place.expect(DONE, &RUN);
+        // Other positions, from another scene of as many splats.
+        let means = place.path("sog/means_u.webp");
+        let (own, other) = (
+            fs::read(&means).unwrap(),
+            fs::read(place.path("sog/scales.webp")).unwrap(),
+        );
+        fs::write(&means, other).unwrap();
+        expect_run_again(&place, 3);
+        fs::write(&means, own).unwrap();
+        fs::remove_file(place.path("rows.jsonl")).unwrap();
+        fs::remove_file(place.path("fresh.jsonl")).unwrap();
+    }
+}

@@ -282,3 +282,35 @@ fn suites_of_the_repository_are_read() {
         assert!(read.is_ok(), "{}: {read:?}", suite.display());
     }
 }
+
+#[test]
+fn changed_scenes_and_camera_files_are_run_again() {
+    let place = Place::new();
+    let suite = "[[scene]]\nname = \"s\"\npath = \"scene.ply\"\ncameras = \"cameras.json\"\nviews = \"0\"\n";
+    fs::write(place.path("suite.toml"), suite).unwrap();
+    let only = ["--only", "fig16"];
+    let results = place.path("out").join("results.jsonl");
+    let csv = |folder: &str| fs::read_to_string(place.path(folder).join("fig16.csv")).unwrap();
+    run(&place, DONE, "out", &only);
+    let jobs = lines(&results).len();
+    run(&place, DONE, "out", &only);
+    assert_eq!(lines(&results).len(), jobs, "unchanged inputs");
+    let expect_run_again = |times: usize, folder: &str| {
+        let before = csv("out");
+        run(&place, DONE, "out", &only);
+        assert_eq!(lines(&results).len(), (1 + times) * jobs);
+        run(&place, DONE, folder, &only);
+        assert_eq!(csv("out"), csv(folder));
+        assert_ne!(csv("out"), before);
+    };
+    let larger = ["convert", "scene.ply", "-o", "larger.ply", "--scale", "1.1"];
+    place.expect(DONE, &larger);
+    fs::rename(place.path("larger.ply"), place.path("scene.ply")).unwrap();
+    expect_run_again(1, "other-scene");
+    let cameras = place.path("cameras.json");
+    let mut text: Value = serde_json::from_str(&fs::read_to_string(&cameras).unwrap()).unwrap();
+    let x = text[0]["position"][0].as_f64().unwrap();
+    text[0]["position"][0] = (x + 0.25).into();
+    fs::write(&cameras, text.to_string()).unwrap();
+    expect_run_again(2, "other-cameras");
+}

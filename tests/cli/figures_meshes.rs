@@ -172,3 +172,172 @@ fn wrong_suites_are_errors() {
     .unwrap();
     place.expect_error(UNREADABLE, &arguments("out", &[]), &["at least one"]);
 }
+
+/// A square with a texture, seen by cameras of a file.
+const INPUTS: &str = r#"paper = "sort-based-deferred-shading"
+[[scene]]
+name = "square"
+mesh = "square.obj"
+cameras = "cameras.json"
+flags = ["--width", "48", "--height", "32", "--view", "0"]
+[[heat]]
+name = "square"
+mesh = "square.obj"
+flags = ["--width", "48", "--height", "32", "--coc-px", "8"]
+"#;
+
+const TEXTURED: &str = "mtllib square.mtl\nusemtl painted\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\n\
+    vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 4/4\n";
+
+/// One camera in front of the square, at a distance.
+fn cameras(distance: f64) -> String {
+    format!(
+        r#"[{{"id": 0, "img_name": "front", "width": 48, "height": 32, "position": [0, 0, {distance}],
+            "rotation": [[1, 0, 0], [0, -1, 0], [0, 0, -1]], "fx": 40, "fy": 40}}]"#
+    )
+}
+
+fn texture(place: &Place, name: &str, colour: [u8; 4]) {
+    let picture = image::RgbaImage::from_pixel(4, 4, image::Rgba(colour));
+    picture.save(place.path("suites").join(name)).unwrap();
+}
+
+/// A folder whose suite has been run once.
+fn inputs() -> Place {
+    let place = place();
+    let write = |name: &str, text: &str| fs::write(place.path("suites").join(name), text).unwrap();
+    write("suite.toml", INPUTS);
+    write("square.obj", TEXTURED);
+    write("square.mtl", "newmtl painted\nmap_Kd square.png\n");
+    write("cameras.json", &cameras(4.0));
+    texture(&place, "square.png", [255, 0, 0, 255]);
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(&place).len(), 2);
+    // Unchanged inputs: nothing is run.
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(&place).len(), 2);
+    place
+}
+
+fn results(place: &Place) -> Vec<Value> {
+    let text = read(place, "out", "results.jsonl");
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Runs the suite again, expects `added` rows, and that the page shows what a run in a fresh folder shows.
+fn expect_run_again(place: &Place, added: usize) {
+    let before = results(place).len();
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(place).len(), before + added);
+    place.expect(DONE, &arguments("fresh", &[]));
+    for figure in FIGURES {
+        let name = format!("{figure}.csv");
+        assert_eq!(read(place, "out", &name), read(place, "fresh", &name));
+    }
+    let page = |folder: &str| {
+        let page = read(place, folder, "index.html");
+        page.replace(&format!("-o {folder}"), "-o DIR")
+    };
+    assert_eq!(page("out"), page("fresh"));
+    // Only once.
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(place).len(), before + added);
+}
+
+#[test]
+fn a_changed_mesh_is_run_again() {
+    let place = inputs();
+    let before = read(&place, "out", "fig10.csv");
+    let square = place.path("suites").join("square.obj");
+    fs::write(&square, TEXTURED.replace("v 1 1 0", "v 0.5 0.5 0")).unwrap();
+    expect_run_again(&place, 2);
+    assert_ne!(read(&place, "out", "fig10.csv"), before);
+    // Numbers of the first mesh are still in the file, but its heat maps are overwritten.
+    fs::write(&square, TEXTURED).unwrap();
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(&place).len(), 5);
+    assert_eq!(read(&place, "out", "fig10.csv"), before);
+}
+
+#[test]
+fn a_changed_material_or_texture_is_run_again() {
+    let place = inputs();
+    texture(&place, "square.png", [0, 0, 255, 255]);
+    expect_run_again(&place, 2);
+    let material = "newmtl painted\nmap_Kd square.png\nd 0.5\n";
+    fs::write(place.path("suites").join("square.mtl"), material).unwrap();
+    expect_run_again(&place, 2);
+    // A texture that is named but absent, and then appears.
+    fs::remove_file(place.path("suites").join("square.png")).unwrap();
+    place.expect(DONE, &arguments("out", &[]));
+    let rows = results(&place).len();
+    texture(&place, "square.png", [0, 255, 0, 255]);
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(&place).len(), rows + 2);
+}
+
+#[test]
+fn a_changed_camera_file_is_run_again() {
+    let place = inputs();
+    let before = read(&place, "out", "fig10.csv");
+    fs::write(place.path("suites").join("cameras.json"), cameras(2.5)).unwrap();
+    expect_run_again(&place, 1);
+    assert_ne!(read(&place, "out", "fig10.csv"), before);
+}
+
+#[test]
+fn a_changed_heat_map_is_run_again() {
+    let place = inputs();
+    let map = place.path("out").join("fig13.square.sds-32.png");
+    fs::remove_file(&map).unwrap();
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(&place).len(), 3);
+    assert!(map.exists());
+}
+
+#[test]
+fn rows_of_another_program_are_run_again() {
+    let place = inputs();
+    let path = place.path("out").join("results.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let first = results(&place)[0]["fingerprint"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    // The row of another build has another fingerprint.
+    fs::write(&path, text.replace(&first, "0123456789abcdef")).unwrap();
+    expect_run_again(&place, 1);
+    // A row without a fingerprint, as earlier versions wrote it, is not used.
+    let mut row = results(&place)[1].clone();
+    row.as_object_mut().unwrap().remove("fingerprint");
+    fs::write(&path, format!("{row}\n")).unwrap();
+    place.expect(DONE, &arguments("out", &[]));
+    assert_eq!(results(&place).len(), 3);
+}
+
+#[test]
+fn a_changed_displacement_map_is_run_again() {
+    let place = inputs();
+    let displaced = r#"flags = ["--width", "48", "--height", "32", "--tessellate", "20", "--displace",
+        "suites/heights.png", "--displace-by", "1"]"#;
+    let flags = r#"flags = ["--width", "48", "--height", "32", "--view", "0"]"#;
+    let suite = INPUTS.replace(flags, displaced);
+    let suite = suite.replace("cameras = \"cameras.json\"\n", "");
+    assert!(suite.contains("heights.png") && !suite.contains("cameras.json"));
+    fs::write(place.path("suites").join("suite.toml"), suite).unwrap();
+    texture(&place, "heights.png", [0, 0, 0, 255]);
+    place.expect(DONE, &arguments("out", &[]));
+    let before = read(&place, "out", "fig10.csv");
+    texture(&place, "heights.png", [255, 255, 255, 255]);
+    expect_run_again(&place, 1);
+    // The default view frames the surface; what it covers depends on its place.
+    let rows = results(&place);
+    let [old, new] = [rows.len() - 2, rows.len() - 1].map(|at| &rows[at]);
+    assert_ne!(old["fingerprint"], new["fingerprint"]);
+    assert_eq!(
+        read(&place, "out", "fig10.csv").lines().count(),
+        before.lines().count()
+    );
+}

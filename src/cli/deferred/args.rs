@@ -259,6 +259,11 @@ impl Args {
         Self { host, ..self }
     }
 
+    /// The cameras of the camera file in full, as text; empty without a file.
+    pub(in crate::cli) fn cameras_text(&self) -> Result<String> {
+        self.views.file_text()
+    }
+
     /// All files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         let files = self.input.files().chain(self.views.files());

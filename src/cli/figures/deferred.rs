@@ -1,13 +1,11 @@
 //! The figures of the paper on sort-based deferred shading: a suite of runs of `deferred`, whose rows are kept in the
 //! results file as soon as a run is done.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as _, FromArgMatches};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::args::Args;
 use super::jobs::results_files;
@@ -19,6 +17,7 @@ use quadrille_base::output::write_whole;
 use quadrille_papers::deferred_figures::results::{Kind, Results, Run};
 use quadrille_papers::deferred_figures::{ALL, INTRODUCTION, TITLE, summary};
 use quadrille_papers::page::{self, Page, Section};
+use quadrille_suite::mesh_runs::{MeshRunKey, MeshRunOutcome, MeshRunRow, MeshRuns};
 
 /// Value of the key `paper` of suites of this paper.
 const PAPER: &str = "sort-based-deferred-shading";
@@ -53,20 +52,8 @@ struct RawRun {
 /// A run of `deferred`.
 struct Job {
     kind: Kind,
-    name: String,
-    /// Arguments without those of outputs.
-    arguments: Vec<String>,
+    key: MeshRunKey,
     parsed: deferred::Args,
-}
-
-/// A line of the results file.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    kind: String,
-    name: String,
-    arguments: Vec<String>,
-    commit: String,
-    rows: Vec<Value>,
 }
 
 /// A suite of runs.
@@ -110,7 +97,10 @@ impl MeshSuite {
                     let expected = "a name of letters, digits, spaces and -_.+";
                     return Err(Error::malformed(path, place, expected, "another"));
                 }
-                if jobs.iter().any(|j| j.kind == kind && j.name == run.name) {
+                if jobs
+                    .iter()
+                    .any(|j| j.kind == kind && j.key.name == run.name)
+                {
                     return Err(Error::malformed(
                         path,
                         place,
@@ -136,32 +126,33 @@ impl MeshSuite {
             ALL.iter()
                 .any(|spec| spec.kind == job.kind && args.is_chosen(spec.id))
         };
-        let mut lines = read_lines(&args.output)?;
+        let mut runs = read_runs(&args.output)?;
         let bar = verbosity.progress_bar(self.jobs.len() as u64, "runs");
         for (number, job) in self.jobs.iter().enumerate() {
-            bar.set_message(format!("{} {}", job.kind.name(), job.name));
+            bar.set_message(format!("{} {}", job.kind.name(), job.key.name));
             let is_here = args.shard.is_none_or(|shard| shard.contains(number));
-            if is_here && is_wanted(job) && job.found(&lines, &args.output)?.is_none() {
-                let line = job.run(&args.output, verbosity)?;
-                append(&results, &line)?;
-                lines.push(line);
+            if is_here && is_wanted(job) && job.row(&mut runs).is_none() {
+                let outcome = job.run(&args.output, verbosity)?;
+                runs.keep(&results, &job.key, &|| job.parsed.cameras_text(), outcome)?;
             }
             bar.inc(1);
         }
         bar.finish_and_clear();
+        // Releases the results file.
+        drop(runs);
         self.write(args)
     }
 
     fn write(&self, args: &Args) -> Result<Vec<String>> {
         let lock = File::open(&args.output).ok();
         let _ = lock.as_ref().map(File::lock);
-        let lines = read_lines(&args.output)?;
+        let mut rows = read_runs(&args.output)?;
         let mut runs = Vec::new();
         let mut gaps: Vec<(Kind, String)> = Vec::new();
         for job in &self.jobs {
-            match job.found(&lines, &args.output)? {
+            match job.found(&mut rows, &args.output)? {
                 Some(run) => runs.push(run),
-                None => gaps.push((job.kind, format!("{} {}", job.kind.name(), job.name))),
+                None => gaps.push((job.kind, format!("{} {}", job.kind.name(), job.key.name))),
             }
         }
         let results = Results::new(runs, args.command());
@@ -235,70 +226,71 @@ impl Job {
         })?;
         Ok(Self {
             kind,
-            name: run.name,
-            arguments,
+            key: MeshRunKey {
+                kind: kind.name().to_owned(),
+                name: run.name,
+                arguments,
+            },
             parsed: parsed.with_host(args.host.clone()),
         })
     }
 
     /// Runs `deferred`.
-    fn run(&self, folder: &Path, verbosity: Verbosity) -> Result<Line> {
-        fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-        Ok(Line {
-            kind: self.kind.name().to_owned(),
-            name: self.name.clone(),
-            arguments: self.arguments.clone(),
-            commit: quadrille::PROGRAM.commit.to_owned(),
-            rows: deferred::rows(&self.parsed, verbosity)?,
+    fn run(&self, folder: &Path, verbosity: Verbosity) -> Result<MeshRunOutcome> {
+        let (rows, files) = deferred::rows(&self.parsed, verbosity)?;
+        let outputs = match self.kind {
+            Kind::Heat => self.heat_maps(folder)?,
+            Kind::Scene | Kind::Blur | Kind::Trace => Vec::new(),
+        };
+        Ok(MeshRunOutcome {
+            rows,
+            files,
+            outputs,
         })
     }
 
-    /// The results of the run, if the lines and the folder have all of them.
-    fn found(&self, lines: &[Line], folder: &Path) -> Result<Option<Run>> {
-        let is_own = |line: &&Line| {
-            line.kind == self.kind.name()
-                && line.name == self.name
-                && line.arguments == self.arguments
-        };
-        let Some(line) = lines.iter().rev().find(is_own) else {
+    /// The row of the run, if inputs, program and outputs are still those that it was made from.
+    fn row(&self, runs: &mut MeshRuns) -> Option<MeshRunRow> {
+        runs.current(&self.key, &|| self.parsed.cameras_text())
+    }
+
+    /// The results of the run with its heat maps.
+    fn found(&self, runs: &mut MeshRuns, folder: &Path) -> Result<Option<Run>> {
+        let Some(row) = self.row(runs) else {
             return Ok(None);
         };
         let mut heat = Vec::new();
-        if self.kind == Kind::Heat {
-            for (variant, path) in self.heat_maps(folder)? {
-                let png = fs::read(&path).map_err(|e| Error::read(&path, e))?;
-                heat.push((variant, png));
-            }
-            if heat.len() < line.rows.len() {
-                return Ok(None);
-            }
+        for name in row.outputs {
+            let path = folder.join(&name);
+            let png = fs::read(&path).map_err(|e| Error::read(&path, e))?;
+            let variant = self.variant(&name).unwrap_or(&name).to_owned();
+            heat.push((variant, png));
         }
         Ok(Some(Run {
             kind: self.kind,
-            name: self.name.clone(),
-            rows: line.rows.clone(),
+            name: self.key.name.clone(),
+            rows: row.rows,
             heat,
         }))
     }
 
-    /// Variants and files of the heat maps in a folder, in the order of their names.
-    fn heat_maps(&self, folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-        let [start, end] = {
-            let name = heat_name(&self.name, "\0");
-            let (start, end) = name.split_once('\0').unwrap_or_default();
-            [start, end].map(str::to_owned)
-        };
+    /// The variant in the name of a heat map of the run; `None` for another file.
+    fn variant<'a>(&self, file: &'a str) -> Option<&'a str> {
+        let name = heat_name(&self.key.name, "\0");
+        let (start, end) = name.split_once('\0')?;
+        file.strip_prefix(start)?.strip_suffix(end)
+    }
+
+    /// Names of the heat maps of the run in a folder, in the order of their variants.
+    fn heat_maps(&self, folder: &Path) -> Result<Vec<String>> {
         let unread = |e| Error::read(folder, e);
         let mut maps = Vec::new();
         for entry in fs::read_dir(folder).map_err(unread)? {
-            let path = entry.map_err(unread)?.path();
-            let name = path.file_name().and_then(|name| name.to_str());
-            let variant =
-                name.and_then(|n| n.strip_prefix(start.as_str())?.strip_suffix(end.as_str()));
-            let variant = variant.map(str::to_owned);
-            maps.extend(variant.map(|variant| (variant, path)));
+            let name = entry.map_err(unread)?.file_name();
+            let name = name.to_str().filter(|name| self.variant(name).is_some());
+            maps.extend(name.map(str::to_owned));
         }
-        maps.sort();
+        maps.sort_by(|a, b| self.variant(a).cmp(&self.variant(b)));
         Ok(maps)
     }
 }
@@ -308,33 +300,8 @@ fn heat_name(run: &str, variant: &str) -> String {
     format!("fig13.{run}.{variant}.png")
 }
 
-/// The lines of all results files in a folder. Lines that a stopped run left incomplete, and those of other
-/// commands, are left out.
-fn read_lines(folder: &Path) -> Result<Vec<Line>> {
+/// The rows of all results files in a folder, which is made if there is none.
+fn read_runs(folder: &Path) -> Result<MeshRuns> {
     fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    let mut lines = Vec::new();
-    for path in results_files(folder)? {
-        let file = File::open(&path).map_err(|e| Error::read(&path, e))?;
-        for line in BufReader::new(file).lines() {
-            let line = line.map_err(|e| Error::read(&path, e))?;
-            lines.extend(serde_json::from_str::<Line>(&line));
-        }
-    }
-    Ok(lines)
-}
-
-/// Appends a line to a results file, on a line of its own even if a stopped run left an incomplete one.
-fn append(path: &Path, line: &Line) -> Result<()> {
-    let unwritten = |e| Error::write(path, e);
-    let text = serde_json::to_string(line).map_err(|e| unwritten(e.into()))?;
-    let is_torn = fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|last| *last != b'\n'));
-    let start = if is_torn { "\n" } else { "" };
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(unwritten)?;
-    file.write_all(format!("{start}{text}\n").as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(unwritten)
+    MeshRuns::read(quadrille::PROGRAM, folder, &results_files(folder)?)
 }

@@ -143,6 +143,8 @@ pub(in crate::cli) struct MeshInput {
     /// Whether the format states the directions of up and of the front.
     pub(super) has_stated_axes: bool,
     pub(super) cameras: Vec<FileCamera>,
+    /// Files that the mesh file names.
+    pub(in crate::cli) files: Vec<PathBuf>,
     pub(super) bounds: [[f32; 3]; 2],
     heights: Option<Texture>,
 }
@@ -164,6 +166,9 @@ impl Content {
     }
 }
 
+/// Content of a mesh, whether its axes are stated, its cameras, and the files that it names.
+type ReadMesh = (Content, bool, Vec<FileCamera>, Vec<PathBuf>);
+
 /// Target areas of triangles, and the source of triangles for each.
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
 
@@ -176,7 +181,7 @@ impl MeshInputFlags {
 
     pub(in crate::cli) fn load(&self, path: &Path, verbosity: Verbosity) -> Result<MeshInput> {
         each_once("--tessellate", &self.areas)?;
-        let (content, has_stated_axes, cameras) = self.read(path, verbosity)?;
+        let (content, has_stated_axes, cameras, files) = self.read(path, verbosity)?;
         self.warn_of_idle_flags(&content, verbosity);
         let is_surface = !matches!(content, Content::Polygons(_)) || !self.areas.is_empty();
         for (flag, is_set) in [
@@ -196,6 +201,7 @@ impl MeshInputFlags {
             stands_along_z,
             has_stated_axes,
             cameras,
+            files,
             bounds: [[0.0; 3]; 2],
             heights,
         };
@@ -254,15 +260,16 @@ impl MeshInputFlags {
         }
     }
 
-    /// Reads the mesh; returns also whether +y is known to be up, and the cameras of the file.
-    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<(Content, bool, Vec<FileCamera>)> {
+    /// Reads the mesh; returns also whether +y is known to be up, the cameras of the file, and the files that it
+    /// names.
+    fn read(&self, path: &Path, verbosity: Verbosity) -> Result<ReadMesh> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
-            return Ok((Content::Procedural(scene), true, Vec::new()));
+            return Ok((Content::Procedural(scene), true, Vec::new(), Vec::new()));
         }
         let loaded = match MeshFile::load(path)? {
             MeshFile::Patches(patches) => {
-                return Ok((Content::Patches(patches), false, Vec::new()));
+                return Ok((Content::Patches(patches), false, Vec::new(), Vec::new()));
             }
             MeshFile::Polygons(loaded) => loaded,
         };
@@ -297,7 +304,12 @@ impl MeshInputFlags {
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
         let content = Content::Polygons(Box::new(mesh));
-        Ok((content, loaded.has_stated_axes, loaded.cameras))
+        Ok((
+            content,
+            loaded.has_stated_axes,
+            loaded.cameras,
+            loaded.files,
+        ))
     }
 }
 

@@ -185,6 +185,7 @@ impl MeshBuilder {
             cameras: Vec::new(),
             has_stated_axes: false,
             warnings,
+            files: Vec::new(),
         }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Folder {
     /// Real path of the folder, resolved on first use.
     root: Option<PathBuf>,
     left_bytes: u64,
+    /// Paths of all files that were asked for, each once, also of those that could not be read.
+    files: Vec<PathBuf>,
 }
 
 impl Folder {
@@ -23,11 +25,21 @@ impl Folder {
             mesh: path.to_path_buf(),
             root: None,
             left_bytes: LIMIT_BYTES,
+            files: Vec::new(),
         }
+    }
+
+    /// Paths of the files that were asked for, relative to the working directory if the mesh's path is.
+    pub(super) fn into_files(self) -> Vec<PathBuf> {
+        self.files
     }
 
     /// Reads the file `name`, a path relative to the folder.
     pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
+        let named = self.mesh.with_file_name(name);
+        if !self.files.contains(&named) {
+            self.files.push(named);
+        }
         let path = self.confined(name)?;
         let mut bytes = Vec::new();
         let file = File::open(&path).map_err(|e| Error::read(&path, e))?;

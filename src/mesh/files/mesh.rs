@@ -5,6 +5,7 @@
 
 use std::borrow::Borrow;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use super::camera::FileCamera;
 use super::light::PunctualLight;
@@ -105,4 +106,7 @@ pub struct Loaded {
     /// Parts of the file that are left out or drawn differently, one sentence each; at most about a
     /// hundred.
     pub warnings: Vec<String>,
+    /// Files that the mesh names and that were looked for, such as materials, textures and buffers. A file
+    /// that could not be read is one of them, since its appearance changes the mesh.
+    pub files: Vec<PathBuf>,
 }

@@ -99,7 +99,9 @@ fn open(path: &Path) -> Result<Bytes<'static>> {
 
 fn parse_in_folder(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let mut folder = Folder::of(path);
-    parse(bytes, path, &mut |name| folder.read(name))
+    let mut loaded = parse(bytes, path, &mut |name| folder.read(name))?;
+    loaded.files = folder.into_files();
+    Ok(loaded)
 }
 
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.

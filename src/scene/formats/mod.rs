@@ -8,17 +8,19 @@ pub mod gltf;
 mod ksplat;
 pub mod ply;
 mod sog;
+mod source_files;
 mod spz;
 mod unread;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::bytes::Bytes;
 use super::encoding::LoadOptions;
 use super::scene_file::Scene;
 use super::table::SplatTable;
 use quadrille_base::error::{Error, Result, shown};
+pub use source_files::source_files;
 pub use write::{OutputFormat, write_table};
 
 use format_reader::{FormatReader, Reader, SceneSource};
@@ -101,14 +103,7 @@ fn open<T>(
     options: LoadOptions,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
 ) -> Result<T> {
-    let inside = [sog::META, sog::LOD_META].map(|name| path.join(name));
-    let path = match path.is_dir() {
-        false => path,
-        true => inside.iter().find(|file| file.is_file()).ok_or_else(|| {
-            let expected = "a scene file, or a folder with the meta.json of a SOG";
-            Error::malformed(path, "path", expected, "another folder")
-        })?,
-    };
+    let path = &description(path)?;
     let source = SceneSource {
         bytes: &Bytes::open(path)?,
         path,
@@ -116,6 +111,20 @@ fn open<T>(
         options,
     };
     read(&source, read_with)
+}
+
+/// The file itself or, for a folder, the description of the SOG in it.
+fn description(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let mut inside = [sog::META, sog::LOD_META]
+        .map(|name| path.join(name))
+        .into_iter();
+    inside.find(|file| file.is_file()).ok_or_else(|| {
+        let expected = "a scene file, or a folder with the meta.json of a SOG";
+        Error::malformed(path, "path", expected, "another folder")
+    })
 }
 
 fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {

@@ -92,7 +92,8 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
     resolve(&name).map_err(|error| error.to_string())
 }
 
-fn percent_decoded(uri: &str) -> Result<String, String> {
+/// Returns a URI with its percent codes replaced, or the reason why it cannot be.
+pub(crate) fn percent_decoded(uri: &str) -> Result<String, String> {
     let (mut decoded, mut rest) = (Vec::with_capacity(uri.len()), uri.as_bytes());
     while let Some((&first, after)) = rest.split_first() {
         rest = after;

@@ -11,6 +11,7 @@ mod write;
 
 pub use accessor::BufferStore;
 pub use container::Resolve;
+pub(crate) use container::percent_decoded;
 pub use container::{read_uri, split};
 pub use instances::{MeshInstance, instances};
 pub use json::{Camera, Document, Light, Material, Primitive, Sampler, TextureInfo};

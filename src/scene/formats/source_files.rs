@@ -1,0 +1,110 @@
+//! The files that a scene consists of.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{description, gltf};
+use crate::bytes::Bytes;
+use quadrille_base::error::Result;
+
+/// Returns the files that the scene in `path` is read from: the file alone for most formats; for a description in
+/// JSON (a SOG in a folder, a streamed SOG, glTF with buffers beside it), also the files that it names and those
+/// that the named descriptions name in turn. All levels of detail of a streamed SOG are listed. Without loading
+/// the scene, this tells whether any of its content has changed.
+///
+/// # Errors
+/// [`Error::Read`](quadrille_base::error::Error::Read) when the file cannot be read, and
+/// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for a folder without a scene.
+pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
+    let mut files = vec![description(path.as_ref())?];
+    let mut at = 0;
+    while let Some(file) = files.get(at).cloned() {
+        at += 1;
+        if file.as_os_str() == "-" {
+            continue;
+        }
+        let bytes = match Bytes::open(&file) {
+            Ok(bytes) => bytes,
+            // Only the scene itself must be there; loading it reports what else is missing.
+            Err(_) if at > 1 => continue,
+            Err(error) => return Err(error),
+        };
+        let is_binary = bytes.starts_with(b"glTF");
+        if !is_binary && bytes.trim_ascii_start().first() != Some(&b'{') {
+            continue;
+        }
+        let json = match is_binary {
+            true => gltf::split(&bytes, &file).map(|(json, _)| json),
+            false => Ok(&*bytes),
+        };
+        let document = json.map(serde_json::from_slice::<Value>);
+        let Ok(Ok(document)) = document else {
+            continue;
+        };
+        let mut names = Vec::new();
+        collect_strings(&document, &mut names);
+        for name in names {
+            // Names in glTF are URIs, in other formats plain.
+            let decoded = gltf::percent_decoded(name).unwrap_or_default();
+            let plain = file.with_file_name(name);
+            let (name, named) = match plain.is_file() {
+                true => (name, plain),
+                false => (&*decoded, file.with_file_name(&decoded)),
+            };
+            if is_inside(name) && named.is_file() && !files.contains(&named) {
+                files.push(named);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a name stays in the folder of its document.
+fn is_inside(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Collects all strings of a document. Formats differ in where they name files, but strings that happen to be
+/// names of files beside the document are rare, and only add files.
+fn collect_strings<'a>(value: &'a Value, strings: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => strings.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect_strings(item, strings)),
+        Value::Object(fields) => fields
+            .values()
+            .for_each(|field| collect_strings(field, strings)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_list_the_files_that_they_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
+        std::fs::create_dir(path("0")).unwrap();
+        write(
+            "lod-meta.json",
+            r#"{"filenames": ["0/meta.json", "absent.json"]}"#,
+        );
+        write(
+            "0/meta.json",
+            r#"{"means": {"files": ["a.webp", "../scene.ply"]}}"#,
+        );
+        write("0/a.webp", "picture");
+        write("scene.ply", "ply");
+        let expected = ["lod-meta.json", "0/meta.json", "0/a.webp"].map(path);
+        assert_eq!(source_files(folder.path()).unwrap(), expected);
+        assert_eq!(
+            source_files(path("scene.ply")).unwrap(),
+            [path("scene.ply")]
+        );
+        assert!(source_files(path("none.ply")).is_err());
+    }
+}
