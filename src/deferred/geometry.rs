@@ -46,21 +46,24 @@ impl Layer {
 
 /// A grid and the number of its first triangle in its chunk.
 #[derive(Debug)]
-pub(crate) struct PlacedGrid {
-    pub(crate) grid: Grid,
-    pub(crate) first: u32,
+pub struct PlacedGrid {
+    /// The grid.
+    pub grid: Grid,
+    /// Number of the first triangle in the chunk.
+    pub first: u32,
 }
 
 /// Batches of one draw.
 #[derive(Debug)]
-pub(crate) struct GeometryChunk {
-    pub(crate) draw: u32,
+pub struct GeometryChunk {
+    /// Number of the draw.
+    pub draw: u32,
     /// Placement of the draw when the shutter opens, half-way, and when it closes.
-    pub(crate) placements: [Placement; 3],
+    pub placements: [Placement; 3],
     /// Number of primitives in earlier chunks: the index of this chunk's first primitive.
-    pub(crate) first: u32,
+    pub first: u32,
     /// Grids with at least one triangle that is not culled.
-    pub(crate) grids: Vec<PlacedGrid>,
+    pub grids: Vec<PlacedGrid>,
     /// Triangles of each layer that are not culled.
     layers: [Vec<MovingTriangle>; 3],
     counters: RasterCounters,
@@ -69,7 +72,8 @@ pub(crate) struct GeometryChunk {
 /// The geometry of a frame.
 #[derive(Debug)]
 pub struct Geometry {
-    pub(crate) chunks: Vec<GeometryChunk>,
+    /// The grids and triangles, in submission order.
+    pub chunks: Vec<GeometryChunk>,
     /// Counters of the set-up.
     pub counters: RasterCounters,
     /// Alpha tests of the materials.
@@ -172,7 +176,7 @@ impl PrimitiveRef<'_> {
 impl GeometryChunk {
     /// Triangles of a layer that are not culled, in submission order.
     #[inline]
-    pub(crate) fn layer(&self, layer: Layer) -> &[MovingTriangle] {
+    pub fn layer(&self, layer: Layer) -> &[MovingTriangle] {
         &self.layers[layer as usize]
     }
 

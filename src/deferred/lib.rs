@@ -28,9 +28,6 @@ pub mod frame;
 pub mod geometry;
 mod hit_stream;
 pub mod hits;
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod invariants;
 pub mod memory;
 pub mod outcome;
 pub mod raster;

@@ -1,5 +1,9 @@
 //! Configuration of the emulated GPU: specifications of all units, presets, and overlays.
 
+use crate::optional_parts::{
+    ACCELERATOR, CRITICAL_SECTIONS, ENERGY_ESTIMATE, FRAME_ESTIMATE, KERNELS, PASSES, PIPELINE,
+    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, TILE_GRID_COALESCING,
+};
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
@@ -44,9 +48,9 @@ spec! {
         /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
         gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
         /// Rule by which blocks of screen tiles are dealt to GPCs.
-        tile_mapping: TileMapping = TileMapping::Diagonal, .., Assumed "NVIDIA assigns each screen tile to a GPC (VR-Pipe II-A), by a rule that is not published";
+        tile_mapping: TileMapping = TileMapping::Diagonal, .., Assumed "NVIDIA assigns each screen tile to a GPC (VR-Pipe II-A), by a rule that is not published", only_if SECOND_GPC;
         /// Screen tiles along the side of a block that belongs to one GPC.
-        tile_block: u64 = 1, 1..=1024, Assumed "VR-Pipe II-A: each screen tile of 16x16 pixels is assigned to a GPC";
+        tile_block: u64 = 1, 1..=1024, Assumed "VR-Pipe II-A: each screen tile of 16x16 pixels is assigned to a GPC", only_if SECOND_GPC;
     }
 }
 
@@ -57,9 +61,10 @@ impl GpuSpec {
     }
 }
 
-/// Declares the configuration with one field per unit.
+/// Declares the configuration with one field per unit. `only_if PART` behind a unit names the optional
+/// part that reads those of its fields that name none.
 macro_rules! config {
-    ($($field:ident: $spec:ty),+ $(,)?) => {
+    ($($field:ident: $spec:ty $(, only_if $part:expr)?;)+) => {
         /// Specifications of all units.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
@@ -80,41 +85,47 @@ macro_rules! config {
             /// Describes every field of every unit.
             #[must_use]
             pub fn fields(&self) -> Vec<Field> {
-                [$(self.$field.fields()),+].concat()
+                let mut all = Vec::new();
+                $(
+                    let mut fields = self.$field.fields();
+                    $(fields.iter_mut().for_each(|f| f.only_if = f.only_if.or(Some($part)));)?
+                    all.append(&mut fields);
+                )+
+                all
             }
         }
     };
 }
 
 config! {
-    gpu: GpuSpec,
-    distributor: DistributorSpec,
-    vertex: VertexSpec,
-    vpo: AssemblySpec,
-    crossbar: CrossbarSpec,
-    tgc: TgcSpec,
-    setup: SetupSpec,
-    coarse: CoarseSpec,
-    hi_z: HiZSpec,
-    fine: FineSpec,
-    tc: TcSpec,
-    prop: PropSpec,
-    zrop: ZropSpec,
-    qru: QruSpec,
-    pack: PackSpec,
-    launch: LaunchSpec,
-    cores: CoresSpec,
-    crop: CropSpec,
-    passes: PassesSpec,
-    shader_blend: ShaderBlendSpec,
-    interlock: InterlockSpec,
-    l2: L2Spec,
-    dram: DramSpec,
-    compute: ComputeSpec,
-    kernels: KernelsSpec,
-    gscore: GscoreSpec,
-    frame: FrameSpec,
-    energy: EnergySpec,
+    gpu: GpuSpec;
+    distributor: DistributorSpec, only_if SECOND_GPC;
+    vertex: VertexSpec, only_if PIPELINE;
+    vpo: AssemblySpec, only_if PIPELINE;
+    crossbar: CrossbarSpec, only_if SECOND_GPC;
+    tgc: TgcSpec, only_if TILE_GRID_COALESCING;
+    setup: SetupSpec, only_if PIPELINE;
+    coarse: CoarseSpec, only_if PIPELINE;
+    hi_z: HiZSpec, only_if PIPELINE;
+    fine: FineSpec, only_if PIPELINE;
+    tc: TcSpec, only_if PIPELINE;
+    prop: PropSpec, only_if PIPELINE;
+    zrop: ZropSpec, only_if PIPELINE;
+    qru: QruSpec, only_if QUAD_REORDERING;
+    pack: PackSpec, only_if PIPELINE;
+    launch: LaunchSpec, only_if PIPELINE;
+    cores: CoresSpec;
+    crop: CropSpec, only_if PIPELINE;
+    passes: PassesSpec, only_if PASSES;
+    shader_blend: ShaderBlendSpec, only_if SHADER_BLENDING;
+    interlock: InterlockSpec, only_if CRITICAL_SECTIONS;
+    l2: L2Spec;
+    dram: DramSpec;
+    compute: ComputeSpec, only_if SOFTWARE;
+    kernels: KernelsSpec, only_if KERNELS;
+    gscore: GscoreSpec, only_if ACCELERATOR;
+    frame: FrameSpec, only_if FRAME_ESTIMATE;
+    energy: EnergySpec, only_if ENERGY_ESTIMATE;
 }
 
 /// A predefined configuration.

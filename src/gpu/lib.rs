@@ -63,6 +63,7 @@ pub mod in_shader;
 pub mod machine;
 pub mod mesh_pipeline;
 pub mod method;
+mod optional_parts;
 pub mod outcome;
 pub mod outcome_counts;
 pub mod passes;

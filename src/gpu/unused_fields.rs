@@ -2,154 +2,7 @@
 
 use super::config::Config;
 use super::method::Method;
-use super::variant::Variant;
-use super::warp::shader_blend::ShaderOrder;
-
-/// Fields, or whole units, that only some runs read.
-struct Conditional {
-    names: &'static [&'static str],
-    /// Condition under which a run of a method reads them.
-    is_read: fn(&Config, Method) -> bool,
-    /// What the run lacks otherwise.
-    lacks: &'static str,
-}
-
-/// Whether a method is a variant of the pipeline with an addition.
-fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
-    method.variant().is_some_and(addition)
-}
-
-/// Whether CROP blends the fragments of a method.
-fn blends_in_crop(method: Method) -> bool {
-    method.is_pipeline() && !matches!(method, Method::InShader(_))
-}
-
-/// Whether a method has stencil updates between passes.
-fn is_in_passes(method: Method) -> bool {
-    matches!(method, Method::MultiPass(2..))
-}
-
-const CONDITIONAL: [Conditional; 15] = [
-    Conditional {
-        names: &["tgc"],
-        is_read: |_, method| has(method, Variant::tgc),
-        lacks: "tile-grid coalescing",
-    },
-    Conditional {
-        names: &[
-            "qru",
-            "cores.merge_instructions",
-            "cores.merge_latency_cycles",
-        ],
-        is_read: |_, method| has(method, Variant::qru),
-        lacks: "quad reordering",
-    },
-    Conditional {
-        names: &["zrop.threshold"],
-        is_read: |_, method| has(method, Variant::het) || is_in_passes(method),
-        lacks: "early termination",
-    },
-    Conditional {
-        names: &["passes"],
-        is_read: |_, method| is_in_passes(method),
-        lacks: "several passes (multipass:N)",
-    },
-    Conditional {
-        names: &["shader_blend"],
-        is_read: |_, method| matches!(method, Method::InShader(_)),
-        lacks: "blending in the shader (shader-blend or interlock)",
-    },
-    Conditional {
-        names: &["interlock"],
-        is_read: |_, method| method == Method::InShader(ShaderOrder::Interlocked),
-        lacks: "critical sections (interlock)",
-    },
-    Conditional {
-        names: &[
-            "crop.queue",
-            "crop.bytes_per_cycle",
-            "crop.quads_per_cycle",
-            "crop.cache_bytes",
-            "crop.cache_ways",
-            "crop.l2_bytes_per_cycle",
-            "crop.write_buffer",
-            "crop.fast_clear",
-            "crop.wait_queue",
-            "crop.blend_cycles",
-            "cores.warps_out_per_cycle",
-        ],
-        is_read: |_, method| blends_in_crop(method),
-        lacks: "blending in CROP",
-    },
-    Conditional {
-        names: &[
-            "zrop.feedback",
-            "zrop.feedback_cycles",
-            "zrop.update_queue",
-            "zrop.update_cycles",
-        ],
-        is_read: |_, method| has(method, Variant::het),
-        lacks: "early termination",
-    },
-    Conditional {
-        names: &[
-            "distributor",
-            "crossbar",
-            "gpu.tile_mapping",
-            "gpu.tile_block",
-        ],
-        is_read: |config, method| config.gpu.gpcs > 1 && method.is_pipeline(),
-        lacks: "a second GPC (gpu.gpcs)",
-    },
-    Conditional {
-        names: &["compute"],
-        is_read: |_, method| matches!(method, Method::Compute(_)),
-        lacks: "software on the shader cores",
-    },
-    Conditional {
-        names: &["kernels"],
-        is_read: |_, method| matches!(method, Method::Compute(_) | Method::Gscore),
-        lacks: "kernels ahead of a raster in software",
-    },
-    Conditional {
-        names: &["gscore"],
-        is_read: |_, method| method == Method::Gscore,
-        lacks: "the accelerator",
-    },
-    Conditional {
-        names: &["frame"],
-        is_read: |_, _| false,
-        lacks: "an estimate of frame times",
-    },
-    Conditional {
-        names: &["energy"],
-        is_read: |_, _| false,
-        lacks: "an estimate of energy",
-    },
-    Conditional {
-        names: &[
-            "vertex",
-            "vpo",
-            "setup",
-            "coarse",
-            "hi_z",
-            "fine",
-            "tc",
-            "prop",
-            "zrop",
-            "pack",
-            "launch",
-            "crop",
-            "cores.fragment_instructions",
-            "cores.fragment_latency_cycles",
-            "cores.l1_bytes",
-            "cores.l1_ways",
-            "cores.l1_bytes_per_cycle",
-        ],
-        is_read: |_, method| method.is_pipeline(),
-        lacks: "the graphics pipeline",
-    },
-];
+use super::optional_parts::is_in;
 
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,17 +21,11 @@ impl Config {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);
         let unused = changed.filter_map(|(field, _)| {
-            let is_named = |c: &&Conditional| {
-                let unit = field.name.split('.').next();
-                c.names
-                    .iter()
-                    .any(|name| *name == field.name || Some(*name) == unit)
-            };
-            let found = CONDITIONAL.iter().find(is_named)?;
-            let is_read = methods.iter().any(|m| (found.is_read)(self, *m));
+            let part = field.only_if?;
+            let is_read = methods.iter().any(|method| is_in(part, self, *method));
             (!is_read).then_some(UnusedField {
                 name: field.name,
-                lacks: found.lacks,
+                lacks: part.name,
             })
         });
         unused.collect()
@@ -188,6 +35,8 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variant::Variant;
+    use crate::warp::shader_blend::ShaderOrder;
 
     #[test]
     fn fields_are_named_that_no_variant_reads() {

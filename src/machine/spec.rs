@@ -18,6 +18,15 @@ pub enum Source {
     Calibrated(&'static str),
 }
 
+/// Part of a machine that only some runs have. Other runs do not read its fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptionalPart {
+    /// Identifier, unique among the parts of a machine.
+    pub id: &'static str,
+    /// Description, for messages.
+    pub name: &'static str,
+}
+
 /// Description of a field of a specification.
 #[derive(Debug, Clone)]
 pub struct Field {
@@ -29,6 +38,8 @@ pub struct Field {
     pub meaning: &'static str,
     /// Origin of the default value.
     pub source: Source,
+    /// The part that reads the field; `None` if every run does.
+    pub only_if: Option<OptionalPart>,
 }
 
 /// Checks a field against its bounds.
@@ -60,12 +71,15 @@ pub fn check<T: PartialOrd + Debug>(
 }
 
 /// Declares the specification of a unit: a plain struct with its `Default`, `validate` and `fields`.
+///
+/// `, only_if PART` behind the source of a field names the [`OptionalPart`](crate::spec::OptionalPart) that
+/// reads it.
 #[macro_export]
 macro_rules! spec {
     (
         $(#[doc = $unit_doc:literal])+
         $name:ident in $unit:literal {
-            $($(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:expr, $bounds:expr, $source:ident $why:literal;)+
+            $($(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:expr, $bounds:expr, $source:ident $why:literal $(, only_if $part:expr)?;)+
         }
     ) => {
         $(#[doc = $unit_doc])+
@@ -101,6 +115,7 @@ macro_rules! spec {
                     value: $crate::spec::toml_value(&self.$field),
                     meaning: concat!($($doc),+).trim(),
                     source: $crate::spec::Source::$source($why),
+                    only_if: <[$crate::spec::OptionalPart]>::first(&[$($part)?]).copied(),
                 },)+]
             }
         }

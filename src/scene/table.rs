@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use super::activate::ValueEncoding;
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
+use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::SceneEncoding;
-use super::formats::ply::{PLAIN, Scalar, rest_name, sh_degree_of, slot};
+use super::scalar::Scalar;
 use super::scene_file::{Dropped, Scene, SceneFormat};
 use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};

@@ -9,8 +9,6 @@ pub mod cost;
 pub mod cull;
 pub mod edges;
 pub mod lanes;
-#[cfg(test)]
-pub(super) mod oracle;
 pub mod sample_test;
 pub mod sides;
 pub mod traverse;

@@ -14,6 +14,7 @@
 //! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
 
 use crate::draw_state::DrawState;
+use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::maps::MapKind;
@@ -43,24 +44,24 @@ spec! {
         /// Warp slots per core.
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
         /// Shaded warps per cycle to the colour unit.
-        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice what the colour unit blends at most";
+        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice what the colour unit blends at most", only_if BLENDING_IN_CROP;
         /// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side: exact,
         /// as in the reference renderer, or f32, as in a shader core.
         near_cut: NearCutRule = NearCutRule::Exact, .., Assumed "fragment counts that can be compared with the reference renderer's";
         /// Instructions of the fragment shader.
-        fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products";
+        fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products", only_if PIPELINE;
         /// Cycles of the fragment shader's dependent chain.
-        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export";
+        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export", only_if PIPELINE;
         /// Bytes of each core's first-level cache.
-        l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I";
+        l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I", only_if PIPELINE;
         /// Ways per set of the first-level cache.
-        l1_ways: u64 = 4, 1..=64, Assumed "common for first-level caches";
+        l1_ways: u64 = 4, 1..=64, Assumed "common for first-level caches", only_if PIPELINE;
         /// Bytes per cycle from the L2 to each core.
-        l1_bytes_per_cycle: u64 = 64, 1..=4096, Assumed "half a line";
+        l1_bytes_per_cycle: u64 = 64, 1..=4096, Assumed "half a line", only_if PIPELINE;
         /// Additional instructions with quad merging.
-        merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test";
+        merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test", only_if QUAD_REORDERING;
         /// Additional cycles of latency with quad merging.
-        merge_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "a shuffle of about 24 cycles and two dependent instructions";
+        merge_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "a shuffle of about 24 cycles and two dependent instructions", only_if QUAD_REORDERING;
     }
 }
 

@@ -6,6 +6,7 @@
 //! merging uses, pass untested. Rate: quads per cycle, less the cycles in which termination updates hold
 //! the port. A fragment is terminated only if its pixel's bit was written before the cycle of its test.
 
+use crate::optional_parts::{EARLY_TERMINATION, TERMINATION_FEEDBACK};
 use std::ops::Range;
 
 use crate::zrop::termination::Feedback;
@@ -47,15 +48,15 @@ spec! {
         /// Whether values that were never written back are in their cleared state without a fetch.
         fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs";
         /// Accumulated alpha at which a pixel is terminated.
-        threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B";
+        threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B", only_if EARLY_TERMINATION;
         /// Cycles from a blend to its termination update.
-        feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit";
+        feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit", only_if TERMINATION_FEEDBACK;
         /// Updates on their way and waiting, one per pixel; the colour unit waits while the queue is full.
-        update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad";
+        update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad", only_if TERMINATION_FEEDBACK;
         /// Cycles for which an update holds the port.
-        update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache";
+        update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache", only_if TERMINATION_FEEDBACK;
         /// Time of termination updates: simulated, or ideal, before any later fragment is blended.
-        feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache";
+        feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache", only_if TERMINATION_FEEDBACK;
     }
 }
 

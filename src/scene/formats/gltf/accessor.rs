@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Resolve, read_uri};
 use super::json::{Accessor, Document};
-use crate::formats::ply::{Encoding, Scalar, read_number};
+use crate::formats::ply::{Encoding, read_number};
+use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::header::{Element, Encoding, Header, Kind, Scalar};
+use super::header::{Element, Encoding, Header, Kind};
 use super::lines::{PlyLines, quoted};
 use super::number::{self, Number};
+use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Mismatch, Result};
 
 /// A cursor over a body.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::compressed::{CHUNK, CHUNK_PROPERTIES, PACKED_PROPERTIES, SH_RANGE};
-use super::layout::rest_name;
+use crate::column_names::rest_name;
 use crate::morton::improved_chunk_order;
 use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable, sigmoid};

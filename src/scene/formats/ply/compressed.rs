@@ -6,12 +6,13 @@
 //! the higher coefficients in 8 bits each.
 
 use super::body::Body;
-use super::header::{Element, Encoding, Header, Kind, Scalar};
+use super::header::{Element, Encoding, Header, Kind};
 use super::number;
 use crate::chunk_order::CHUNK_ROWS;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
 use crate::quaternion::with_largest;
+use crate::scalar::Scalar;
 use crate::scene_file::SceneFormat;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable, logit};

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::lines::{PlyLines, quoted};
+use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Mismatch, Result};
 
 /// Maximum size of a header, in bytes.
@@ -34,27 +35,6 @@ impl Encoding {
             Self::BigEndian => "none, big-endian",
         }
     }
-}
-
-/// The type of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scalar {
-    /// Signed, 8 bits.
-    I8,
-    /// Unsigned, 8 bits.
-    U8,
-    /// Signed, 16 bits.
-    I16,
-    /// Unsigned, 16 bits.
-    U16,
-    /// Signed, 32 bits.
-    I32,
-    /// Unsigned, 32 bits.
-    U32,
-    /// Float of 32 bits.
-    F32,
-    /// Float of 64 bits.
-    F64,
 }
 
 /// Kind of a property.
@@ -103,16 +83,6 @@ pub struct Header {
 }
 
 impl Scalar {
-    /// Size in a binary body, in bytes.
-    pub(crate) fn size_bytes(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::I32 | Self::U32 | Self::F32 => 4,
-            Self::F64 => 8,
-        }
-    }
-
     /// The type's name in a header.
     pub(super) fn name(self) -> &'static str {
         let named = |(scalar, _): &&(Self, _)| *scalar == self;

@@ -14,12 +14,13 @@ mod write;
 pub use body::{Body, Row};
 pub(crate) use compress::write_compressed;
 pub use header::Header;
-pub use header::{Element, Encoding, Kind, Scalar};
-pub(crate) use layout::{PLAIN, rest_name, sh_degree_of, slot};
+pub use header::{Element, Encoding, Kind};
 pub use lines::quoted;
 pub use number::{read as read_number, whole};
 pub(crate) use table::write_table;
 pub use write::PlyWriter;
+
+pub use crate::scalar::Scalar;
 
 use super::format_reader::{FormatReader, Reader};
 

@@ -1,7 +1,8 @@
 //! Numbers of a PLY body.
 
-use super::header::{Encoding, Scalar};
+use super::header::Encoding;
 use super::lines::quoted;
+use crate::scalar::Scalar;
 use quadrille_base::error::Mismatch;
 use quadrille_base::math::narrow;
 

@@ -1,13 +1,14 @@
 //! Decodes the rows of a PLY body into lanes.
 
 use super::body::Body;
-use super::header::{Encoding, Header, Kind, Scalar};
+use super::header::{Encoding, Header, Kind};
 use super::layout::{Layout, antialiased_in, profile_hint};
 use super::number;
 use crate::assemble::{RawBlock, assemble_fixed, assemble_in_order};
 use crate::bytes::Bytes;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
+use crate::scalar::Scalar;
 use crate::scene_file::{Dropped, Scene, SceneFormat};
 use crate::splats::{BLOCK, Splats};
 use quadrille_base::error::Result;

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::body::Body;
-use super::header::{Element, Encoding, Header, Kind, Scalar};
+use super::header::{Element, Encoding, Header, Kind};
 use super::layout::{Layout, antialiased_in, profile_hint};
 use super::number;
 use super::rows::{LOSSES, NAME};
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
+use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;

@@ -1,20 +1,20 @@
-//! The sample test in f64, straight from its definition, for tests.
+//! The sample test in f64, straight from its definition.
 
-use super::sample_test::Sample;
-use super::triangle::MovingTriangle;
-use crate::camera::lens::LensShear;
+use quadrille_deferred::camera::lens::LensShear;
+use quadrille_deferred::raster::sample_test::Sample;
+use quadrille_deferred::raster::triangle::MovingTriangle;
 
 /// What a sample sees of a triangle.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ExactHit {
-    pub(crate) depth: f64,
-    pub(crate) is_hit: bool,
+pub(super) struct ExactHit {
+    pub(super) depth: f64,
+    pub(super) is_hit: bool,
     /// Whether rounding may change the outcome: the sample is within 1e-4 px of an edge, or the point
     /// close to the near plane.
-    pub(crate) is_close: bool,
+    pub(super) is_close: bool,
 }
 
-pub(crate) fn exact(
+pub(super) fn exact(
     triangle: &MovingTriangle,
     shear: &LensShear,
     near: f64,

@@ -3,16 +3,16 @@
 
 use super::passes;
 use super::scenes::{blurs, frame, soup};
-use crate::backend::shade::{QuadColours, QuadShader};
-use crate::forward::colour::SampleColour;
-use crate::forward::{PipelineOutcome, QuadShading};
-use crate::frame::StochasticFrame;
-use crate::memory::bits::{BLOCK_WORDS, Block};
-use crate::memory::codec::{BlockFormat, PackedBlock, PackedSize};
-use crate::memory::depth_buffer::DepthFormat;
-use crate::memory::spec::MemorySpec;
-use crate::settings::DeferredSettings;
-use crate::simulate::{PipelineRun, SimulationSettings, simulate};
+use quadrille_deferred::backend::shade::{QuadColours, QuadShader};
+use quadrille_deferred::forward::colour::SampleColour;
+use quadrille_deferred::forward::{PipelineOutcome, QuadShading};
+use quadrille_deferred::frame::StochasticFrame;
+use quadrille_deferred::memory::bits::{BLOCK_WORDS, Block};
+use quadrille_deferred::memory::codec::{BlockFormat, PackedBlock, PackedSize};
+use quadrille_deferred::memory::depth_buffer::DepthFormat;
+use quadrille_deferred::memory::spec::MemorySpec;
+use quadrille_deferred::settings::DeferredSettings;
+use quadrille_deferred::simulate::{PipelineRun, SimulationSettings, simulate};
 use quadrille_mesh::frame::Faces;
 use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};

@@ -1,5 +1,7 @@
 //! Properties of whole frames, on random scenes.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
+mod exact;
 mod forward;
 mod instants;
 mod pipelines;
@@ -11,25 +13,26 @@ use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
-use super::backend::attributes::VertexCacheSpec;
-use super::backend::resolve::Background;
-use super::backend::tiles::{TiledOutcome, TiledPass};
-use super::camera::lens::Lens;
-use super::camera::motion::SceneMotion;
-use super::frame::StochasticFrame;
-use super::geometry::Layer;
-use super::hits::HitStream;
-use super::raster::oracle::exact;
-use super::raster::sample_test::{Sample, sample_test};
-use super::raster::triangle::{MovingTriangle, SetUpView};
-use super::sample::pattern::PixelPattern;
-use super::settings::DeferredSettings;
-use super::shading::grid::ShadingGrid;
-use super::shading::grid_view::GridRule;
-use super::shading::spid::Spid;
-use quadrille_base::math::SimdLevel;
+use exact::exact;
+use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_deferred::backend::attributes::VertexCacheSpec;
+use quadrille_deferred::backend::resolve::Background;
+use quadrille_deferred::backend::tiles::{TiledOutcome, TiledPass};
+use quadrille_deferred::camera::lens::Lens;
+use quadrille_deferred::camera::motion::SceneMotion;
+use quadrille_deferred::frame::StochasticFrame;
+use quadrille_deferred::geometry::Layer;
+use quadrille_deferred::hits::HitStream;
+use quadrille_deferred::raster::lanes::TestView;
+use quadrille_deferred::raster::sample_test::{Sample, sample_test};
+use quadrille_deferred::raster::triangle::{MovingTriangle, SetUpView};
+use quadrille_deferred::sample::pattern::{PixelPattern, StochasticPattern};
+use quadrille_deferred::settings::DeferredSettings;
+use quadrille_deferred::shading::grid::ShadingGrid;
+use quadrille_deferred::shading::grid_view::{GridRule, GridView};
+use quadrille_deferred::shading::spid::Spid;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use quadrille_mesh::grid::GridSource;
@@ -45,15 +48,41 @@ fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
         .collect()
 }
 
+/// Camera of the sample tests.
+fn test_view(frame: &StochasticFrame) -> TestView {
+    TestView {
+        shear: *frame.view.shear(),
+        near: narrow(frame.view.near()),
+        centre: frame.view.centre_px().map(narrow),
+    }
+}
+
+/// View of the shading grids. Regions are clipped at 1.5 times the larger side of the picture.
+fn grid_view(frame: &StochasticFrame) -> GridView {
+    let [width, height] = frame.view.size().map(f64::from);
+    GridView {
+        rule: frame.settings.grid,
+        shear: *frame.view.shear(),
+        near: narrow(frame.view.near()),
+        centre: frame.view.centre_px(),
+        reach_px: 1.5 * width.max(height),
+    }
+}
+
+/// Samples of all pixels of a frame.
+fn pattern(settings: &DeferredSettings) -> StochasticPattern {
+    StochasticPattern::new(settings.samples, settings.pattern, settings.seed).unwrap()
+}
+
 fn each_sample(frame: &StochasticFrame, mut visit: impl FnMut(usize, Sample)) {
     let [width, height] = frame.view.size();
-    let view = frame.raster_view();
+    let (test, pattern) = (test_view(frame), pattern(&frame.settings));
     for y in 0..height {
         for x in 0..width {
             for number in 0..frame.settings.samples {
                 let at = frame.visible.pixel(x, y) + number as usize;
-                let sample = frame.pattern.sample([x, y], number);
-                visit(at, view.test.sample([x, y], &sample));
+                let sample = pattern.sample([x, y], number);
+                visit(at, test.sample([x, y], &sample));
             }
         }
     }
@@ -76,7 +105,7 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
             );
             let triangles = triangles(&frame);
             assert!(triangles.len() > 30);
-            let (test, grids) = (frame.raster_view().test, frame.grid_view());
+            let (test, grids) = (test_view(&frame), grid_view(&frame));
             let grid: HashMap<u32, ShadingGrid> = triangles
                 .iter()
                 .map(|t| (t.primitive, ShadingGrid::new(t, &grids)))
@@ -141,12 +170,12 @@ fn compare_owners(wanted: u64) -> (u64, u64) {
         let size = [480, 360];
         let frame = frame(&source, size, blur, &settings);
         let triangles = triangles(&frame);
-        let test = frame.raster_view().test;
+        let (test, pattern) = (test_view(&frame), pattern(&settings));
         let rows = (0..size[1]).into_par_iter().map(|y| {
             let [mut close, mut covered] = [0, 0];
             for x in 0..size[0] {
                 for number in 0..16 {
-                    let sample = test.sample([x, y], &frame.pattern.sample([x, y], number));
+                    let sample = test.sample([x, y], &pattern.sample([x, y], number));
                     let (mut depth, mut owner, mut is_close) = (0.0, 0, false);
                     for triangle in &triangles {
                         let hit = exact(triangle, &test.shear, test.near.into(), &sample);
@@ -206,7 +235,7 @@ fn culled_triangles_have_no_hits() {
     for blur in blurs() {
         let frame = frame(&source, [24, 16], blur, &settings);
         let kept: BTreeSet<u32> = triangles(&frame).iter().map(|t| t.primitive).collect();
-        let test = frame.raster_view().test;
+        let test = test_view(&frame);
         let set_up = SetUpView {
             shear: *frame.view.shear(),
             size: frame.view.size(),

@@ -4,12 +4,12 @@
 use std::fmt::Write;
 
 use super::scenes::{Random, camera, frame, mesh, moving, soup};
-use crate::camera::lens::Lens;
-use crate::camera::shutter::ShutterView;
-use crate::settings::DeferredSettings;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_deferred::camera::lens::Lens;
+use quadrille_deferred::camera::shutter::ShutterView;
+use quadrille_deferred::settings::DeferredSettings;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use quadrille_mesh::grid::GridSource;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::camera::lens::Lens;
-use crate::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
-use crate::camera::shutter::ShutterView;
-use crate::frame::StochasticFrame;
-use crate::settings::DeferredSettings;
+use quadrille_deferred::camera::lens::Lens;
+use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
+use quadrille_deferred::camera::shutter::ShutterView;
+use quadrille_deferred::frame::StochasticFrame;
+use quadrille_deferred::settings::DeferredSettings;
 use quadrille_mesh::files::{Material, Mesh, Texture};
 use quadrille_mesh::triangles::{Adjacency, Triangles};
 use quadrille_scene::{Camera, Intrinsics};
