@@ -9,7 +9,7 @@
 //!                                +--preprocess--> projected splats, in drawing order
 //! file --load_cameras--> Camera -+      |
 //!                                       +--render----> Frame     (bin, sort, cover, blend)
-//!                                       +--simulate--> SimulationResult
+//!                                       +--simulate--> Outcome
 //!                                                      (unit by unit: picture, cycles, counters)
 //! file --mesh::files::load--> Mesh --draw_mesh--> MeshResult
 //!                                       (tessellate, rasterize and test samples, merge quads, shade)
@@ -20,7 +20,7 @@
 //! # A quick tour
 //!
 //! ```
-//! use quadrille::{Config, Protocol, Recipe, RenderSettings, Synthetic, Variant};
+//! use quadrille::{Config, Protocol, Recipe, RenderSettings, Simulation, Synthetic, Variant};
 //!
 //! // A procedural scene takes the place of `quadrille::load("scene.ply")?.splats`.
 //! let vase = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
@@ -31,8 +31,9 @@
 //! assert!(counts.fragments_blended > 0);
 //!
 //! let variants = [Variant::BASELINE, Variant::HET_QM];
-//! let results = quadrille::simulate(&splats, &camera, &Config::default(), &variants)?;
-//! assert!(results[1].fragments.blended <= results[0].fragments.blended);
+//! let simulation = Simulation::new(Config::default(), variants);
+//! let results = quadrille::simulate(&splats, &camera, &simulation)?;
+//! assert!(results[1].fragments_blended() <= results[0].fragments_blended());
 //!
 //! // The emulated colour buffer holds 16-bit floats.
 //! let difference = quadrille::compare(&frame, &results[0].frame(), Protocol::Float)?;
@@ -86,12 +87,14 @@ pub use quadrille_base::shading::{
     ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,
     StopRule,
 };
-pub use quadrille_base::{Error, Fault, Result};
+pub use quadrille_base::{Error, Fault, Result, Task};
 pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};
 pub use quadrille_gpu::config::Config;
+pub use quadrille_gpu::method::Method;
+pub use quadrille_gpu::outcome::Outcome;
 pub use quadrille_gpu::result::SimulationResult;
+pub use quadrille_gpu::simulation::{Simulation, simulate};
 pub use quadrille_gpu::variant::Variant;
-pub use quadrille_gpu::view::simulate;
 pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use quadrille_mesh::files::load as load_mesh;
 pub use quadrille_render::cpu::reference::{
@@ -103,19 +106,20 @@ pub use quadrille_render::cpu::{
 pub use quadrille_render::preprocess::{
     PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat,
 };
+pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::default_camera;
 pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
-    fitting_eye, fly as fly_cameras, load as load_cameras, load_views,
-    load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
+    fitting_eye, fly as fly_cameras, load as load_cameras, load_bytes as load_cameras_bytes,
+    load_views, load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
     write_inria_json,
 };
 pub use quadrille_scene::formats::ply::PlyWriter;
-pub use quadrille_scene::synth::{Order, Recipe, Synthetic};
 pub use quadrille_scene::{
     Camera, Distribution, Dropped, FisheyeLens, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat,
-    Projection, Scene, SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatAxes, SplatTable,
-    Splats, Visibility, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
+    Projection, Scene, SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatArrays, SplatAxes,
+    SplatSlices, SplatTable, Splats, Visibility, load, load_bytes, load_bytes_as, load_named_bytes,
+    load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_table,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::Document as SimulationDocument;

@@ -69,6 +69,9 @@ pub enum Error {
         /// The requested amount.
         found: u64,
     },
+    /// The call's [`Task`](crate::Task) was cancelled. No output was written.
+    #[error("cancelled")]
+    Cancelled,
 }
 
 /// What has to change to avoid an error.
@@ -80,6 +83,8 @@ pub enum Fault {
     Input,
     /// An output file.
     Output,
+    /// Nothing: the caller cancelled the task.
+    Cancelled,
 }
 
 impl Error {
@@ -89,6 +94,7 @@ impl Error {
             Self::Malformed { .. } | Self::Read { .. } | Self::Limit { .. } => Fault::Input,
             Self::Write { .. } => Fault::Output,
             Self::Argument { .. } => Fault::Argument,
+            Self::Cancelled => Fault::Cancelled,
         }
     }
 

@@ -15,5 +15,7 @@ pub mod math;
 pub mod output;
 pub mod raster;
 pub mod shading;
+pub mod task;
 
 pub use error::{Error, Fault, Result};
+pub use task::Task;

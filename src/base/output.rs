@@ -125,19 +125,13 @@ pub fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
     }
 }
 
-/// Installs a handler for interrupts (Ctrl-C), which removes the temporary files of writes in progress
-/// and ends the process with exit code 130, as shells do.
-pub fn clean_up_on_interrupt() {
-    const INTERRUPTED: i32 = 130;
-    let handler = || {
-        for path in part_files().drain(..) {
-            // The process ends in either case.
-            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
-        }
-        std::process::exit(INTERRUPTED);
-    };
-    // Without the handler, an interrupt still ends the process.
-    let _ = ctrlc::set_handler(handler);
+/// Removes the temporary files of writes in progress. Call it only before the process ends, for example
+/// in a handler of interrupts, since the writes cannot succeed afterwards.
+pub fn remove_part_files() {
+    for path in part_files().drain(..) {
+        // The process ends in either case.
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    }
 }
 
 fn part_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {

@@ -39,6 +39,12 @@ pub(crate) fn fail(text: &str) {
 }
 
 impl Verbosity {
+    /// Neither remarks nor warnings.
+    pub(crate) const QUIET: Self = Self {
+        quiet: true,
+        verbose: false,
+    };
+
     /// Prints a warning on stderr, unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {

@@ -16,6 +16,7 @@ mod film;
 mod frames;
 mod info;
 mod inputs;
+mod interrupt;
 mod layer_files;
 mod layers;
 mod man;
@@ -91,7 +92,7 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    quadrille_base::output::clean_up_on_interrupt();
+    interrupt::install();
     match command.run(verbosity, program.clone()) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::CheckFailed) => ExitCode::from(1),
@@ -150,5 +151,6 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         Some(Fault::Argument) | None => 2,
         Some(Fault::Input) => 3,
         Some(Fault::Output) => 4,
+        Some(Fault::Cancelled) => interrupt::EXIT_CODE,
     }
 }

@@ -11,10 +11,10 @@ use super::outputs::{Outputs, refuse_terminal};
 use super::usage::whole;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_render::synth::{Order, Recipe, Synthetic};
 use quadrille_scene::Splat;
 use quadrille_scene::cameras::write_inria_json;
 use quadrille_scene::formats::ply::PlyWriter;
-use quadrille_scene::synth::{Order, Recipe, Synthetic};
 
 /// Splats generated at once before they are written: 23 MB, and enough work for all cores.
 const BATCH: u64 = 1 << 16;

@@ -213,11 +213,7 @@ impl ViewArgs {
         cameras: &[Camera],
         framing: impl FnOnce() -> Framing,
     ) -> Result<Vec<(Camera, bool)>> {
-        let quiet = Verbosity {
-            quiet: true,
-            verbose: false,
-        };
-        let all = self.of_all().views_of(framing, quiet)?;
+        let all = self.of_all().views_of(framing, Verbosity::QUIET)?;
         let after = |camera: &Camera| {
             let at = all.iter().position(|other| other.name == camera.name)?;
             let next = all.get(at + 1).map(|next| (next.clone(), false));
@@ -407,18 +403,13 @@ impl ViewArgs {
         })
     }
 
-    /// All cameras of the camera file with all of their numbers, as text; empty without a file. It is a
-    /// fingerprint of everything that cameras are read from, also of folders and of transforms beside them.
+    /// Fingerprint of all files that cameras are read from: their numbers as text; empty without a file.
     pub(super) fn file_text(&self) -> Result<String> {
         let Some(path) = &self.cameras else {
             return Ok(String::new());
         };
-        let quiet = Verbosity {
-            quiet: true,
-            verbose: false,
-        };
-        let cameras = self.of_all().views_in(path, None, quiet)?.cameras;
-        Ok(format!("{cameras:?}"))
+        let views = self.of_all().views_in(path, None, Verbosity::QUIET)?;
+        Ok(format!("{:?}", views.cameras))
     }
 
     /// All files that are read.

@@ -70,6 +70,7 @@ pub mod passes;
 pub mod raster;
 pub mod result;
 pub mod sensitivity;
+pub mod simulation;
 pub mod tile_owner;
 pub mod unused_fields;
 pub mod variant;

@@ -15,6 +15,7 @@ use super::warp::shader_blend::ShaderOrder;
 use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 
 /// The machine of a method, with a checked configuration.
 #[derive(Debug, Clone)]
@@ -77,25 +78,48 @@ impl Machine {
     /// Renders a view.
     #[must_use]
     pub fn run(&self, view: &PreparedView<'_>) -> MethodRun {
+        self.draw(view, &Task::NEVER)
+    }
+
+    /// As [`Self::run`], as a task.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn run_task(&self, view: &PreparedView<'_>, task: &Task) -> Result<MethodRun> {
+        let run = self.draw(view, task);
+        task.check()?;
+        Ok(run)
+    }
+
+    /// Renders a view. The result has no meaning once `task` is cancelled.
+    fn draw(&self, view: &PreparedView<'_>, task: &Task) -> MethodRun {
         let start = Instant::now();
+        let pipeline = |simulator: &Simulator| {
+            let simulator = simulator.clone().under(task);
+            view.run(&simulator, &Tests::default()).outcome
+        };
         let outcome = match self {
-            Self::Pipeline(simulator) => view.run(simulator, &Tests::default()).outcome.into(),
+            Self::Pipeline(simulator) => pipeline(simulator).into(),
             Self::MultiPass(passes, simulator) => {
-                let result = view.run(simulator, &Tests::default()).outcome;
+                let result = pipeline(simulator);
                 Outcome::MultiPass(*passes, Box::new(result))
             }
             Self::InShader(order, simulator) => {
-                let result = view.run(simulator, &Tests::default()).outcome;
+                let result = pipeline(simulator);
                 Outcome::InShader(*order, Box::new(result))
             }
             Self::Compute(renderer) => {
                 let scene = view.scene_counts();
                 let (draw, shader) = (view.draw(), view.shader());
-                renderer.run(draw, shader, &scene, view.stop()).into()
+                renderer
+                    .draw(draw, shader, &scene, view.stop(), task)
+                    .into()
             }
             Self::Gscore(accelerator) => {
                 let scene = view.scene_counts();
-                accelerator.run(view.draw(), view.shader(), &scene).into()
+                accelerator
+                    .draw(view.draw(), view.shader(), &scene, task)
+                    .into()
             }
         };
         MethodRun {
@@ -109,5 +133,23 @@ impl Machine {
     pub fn run_all(machines: &[Self], view: &PreparedView<'_>) -> Vec<MethodRun> {
         let machines = machines.par_iter();
         machines.map(|machine| machine.run(view)).collect()
+    }
+
+    /// As [`Self::run_all`], as a task, whose progress is in machines.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn run_all_task(
+        machines: &[Self],
+        view: &PreparedView<'_>,
+        task: &Task,
+    ) -> Result<Vec<MethodRun>> {
+        let steps = task.steps(machines.len() as u64);
+        let runs = machines.par_iter().map(|machine| {
+            let run = machine.run_task(view, task)?;
+            steps.advance(1)?;
+            Ok(run)
+        });
+        runs.collect()
     }
 }

@@ -74,6 +74,17 @@ impl Outcome {
         }
     }
 
+    /// The result of the graphics pipeline by value, if it is one.
+    #[must_use]
+    pub fn into_pipeline(self) -> Option<SimulationResult> {
+        match self {
+            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
+                Some(*result)
+            }
+            Self::Compute(_) | Self::Gscore(_) => None,
+        }
+    }
+
     /// Cycles of units, in pipeline order.
     #[must_use]
     pub fn units(&self) -> Vec<UnitCycles> {

@@ -12,9 +12,13 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::draw_state::DrawState;
+use quadrille_base::task::Task;
 use quadrille_machine::stage::Sink;
 use quadrille_machine::timing::{Activity, Cycle};
 use quadrille_machine::unit::{Unit, Visitor};
+
+/// Number of splats between checks for cancellation.
+const CHECKED_SPLATS: u32 = 256;
 
 /// A pass: a batch of splats, and the stencil update behind it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -41,12 +45,13 @@ pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<
 }
 
 /// Renders the splats of the state's draw through `chain` in `passes` passes, with `gap` cycles between
-/// draws.
+/// draws. Once `task` is cancelled, the splats left are skipped.
 pub(super) fn run<'m>(
     chain: &mut (impl Sink<u32, DrawState<'m>> + Unit),
     state: &mut DrawState<'m>,
     passes: u32,
     gap: Cycle,
+    task: &Task,
 ) -> Vec<Pass> {
     let splats = state.draw.len();
     let batches = batches(splats, passes);
@@ -55,7 +60,7 @@ pub(super) fn run<'m>(
     let pass = |(number, batch): (usize, Range<u32>)| {
         let is_last = number == last;
         state.update.write_back_colours = !is_last;
-        let drawn = draw(chain, state, batch, start);
+        let drawn = draw(chain, state, batch, start, task);
         let mut pass = Pass {
             draw_cycles: drawn - start,
             ..Pass::default()
@@ -64,7 +69,7 @@ pub(super) fn run<'m>(
             let before = state.update.terminated_pixels;
             state.update.active = true;
             let begin = drawn + gap;
-            let updated = draw(chain, state, splats..splats + 1, begin);
+            let updated = draw(chain, state, splats..splats + 1, begin, task);
             state.update.active = false;
             pass.update_cycles = updated - begin;
             pass.terminated_pixels = state.update.terminated_pixels - before;
@@ -81,8 +86,13 @@ fn draw<'m>(
     state: &mut DrawState<'m>,
     splats: Range<u32>,
     start: Cycle,
+    task: &Task,
 ) -> Cycle {
     for splat in splats {
+        // A splat takes microseconds, so that no more time passes than a caller notices.
+        if splat.is_multiple_of(CHECKED_SPLATS) && task.is_cancelled() {
+            break;
+        }
         chain.offer(splat, start, state);
     }
     chain.end(start, state);

@@ -2,7 +2,10 @@
 
 use super::config::Config;
 use super::method::Method;
-use super::optional_parts::is_in;
+use super::optional_parts as parts;
+use super::variant::Variant;
+use super::warp::shader_blend::ShaderOrder;
+use quadrille_machine::spec::OptionalPart;
 
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +35,38 @@ impl Config {
     }
 }
 
+/// Whether a method is a variant of the pipeline with an addition.
+fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
+    method.variant().is_some_and(addition)
+}
+
+/// Whether runs of a method have a part.
+fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
+    match part {
+        parts::TILE_GRID_COALESCING => has(method, Variant::tgc),
+        parts::QUAD_REORDERING => has(method, Variant::qru),
+        parts::EARLY_TERMINATION => {
+            has(method, Variant::het) || matches!(method, Method::MultiPass(2..))
+        }
+        parts::TERMINATION_FEEDBACK => has(method, Variant::het),
+        parts::PASSES => matches!(method, Method::MultiPass(2..)),
+        parts::SHADER_BLENDING => matches!(method, Method::InShader(_)),
+        parts::CRITICAL_SECTIONS => method == Method::InShader(ShaderOrder::Interlocked),
+        parts::BLENDING_IN_CROP => method.is_pipeline() && !matches!(method, Method::InShader(_)),
+        parts::SECOND_GPC => config.gpu.gpcs > 1 && method.is_pipeline(),
+        parts::SOFTWARE => matches!(method, Method::Compute(_)),
+        parts::KERNELS => matches!(method, Method::Compute(_) | Method::Gscore),
+        parts::ACCELERATOR => method == Method::Gscore,
+        parts::FRAME_ESTIMATE => false,
+        parts::ENERGY_ESTIMATE => false,
+        parts::PIPELINE => method.is_pipeline(),
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variant::Variant;
-    use crate::warp::shader_blend::ShaderOrder;
 
     #[test]
     fn fields_are_named_that_no_variant_reads() {

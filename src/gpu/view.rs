@@ -6,17 +6,16 @@ use rayon::prelude::*;
 
 use super::compute::kernels::Workload;
 use super::compute::renderer::SceneCounts;
-use super::config::Config;
 use super::draw::Draw;
-use super::variant::Variant;
 use super::warp::fragment::FragmentShader;
 use crate::result::SimulationResult;
 use crate::warp::exact_alpha::{ExactAlpha, NearCut};
-use crate::wiring::{Simulator, Watch};
+use crate::wiring::Simulator;
 use crate::zrop::framebuffer::Tests;
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::task::Task;
 use quadrille_render::preprocess::{Preprocessed, ViewTransform};
 use quadrille_scene::{BLOCK, Camera, Splats};
 
@@ -49,8 +48,36 @@ impl<'a> PreparedView<'a> {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
         let times = frame.run(splats, camera, profile);
+        let scene = (splats, camera, profile);
+        Self::of_frame(scene, &frame, level, (start, times.sort))
+    }
+
+    /// As [`Self::new`], as a task.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn new_task(
+        splats: &'a Splats,
+        camera: &Camera,
+        profile: &Profile,
+        level: SimdLevel,
+        task: &Task,
+    ) -> Result<Self> {
+        let start = Instant::now();
+        let mut frame = Preprocessed::default();
+        let times = frame.run_task(splats, camera, profile, task)?;
+        let scene = (splats, camera, profile);
+        Ok(Self::of_frame(scene, &frame, level, (start, times.sort)))
+    }
+
+    fn of_frame(
+        (splats, camera, profile): (&'a Splats, &Camera, &Profile),
+        frame: &Preprocessed,
+        level: SimdLevel,
+        (start, sorted_in): (Instant, Duration),
+    ) -> Self {
         Self {
-            draw: Draw::splats(&frame, camera.width, camera.height),
+            draw: Draw::splats(frame, camera.width, camera.height),
             exact: ExactAlpha {
                 splats,
                 view: ViewTransform::new(camera, profile),
@@ -59,7 +86,7 @@ impl<'a> PreparedView<'a> {
             stop: profile.stop,
             level,
             prepared_in: start.elapsed(),
-            sorted_in: times.sort,
+            sorted_in,
         }
     }
 
@@ -136,37 +163,4 @@ impl<'a> PreparedView<'a> {
         let runs = simulators.par_iter();
         runs.map(|simulator| self.run(simulator, &tests)).collect()
     }
-}
-
-/// Simulates a frame on variants of the emulated GPU. Splats are projected in the default profile,
-/// sorted, and drawn through the units of each variant.
-///
-/// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
-///
-/// # Examples
-/// ```
-/// use quadrille_gpu::config::Config;
-/// use quadrille_gpu::variant::Variant;
-/// use quadrille_gpu::view::simulate;
-/// use quadrille_scene::synth::{Recipe, Synthetic};
-///
-/// let island = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
-/// let camera = island.cameras()[0].resized(64, 48)?;
-/// let config = Config::preset("vr-pipe")?.with("tc.bins=16")?;
-/// let variants = [Variant::BASELINE, Variant::HET_QM];
-/// let results = simulate(&island.splats(), &camera, &config, &variants)?;
-/// assert!(results.iter().all(|r| r.cycles > 0 && r.frame().width() == 64));
-/// # Ok::<(), quadrille_base::Error>(())
-/// ```
-pub fn simulate(
-    splats: &Splats,
-    camera: &Camera,
-    config: &Config,
-    variants: &[Variant],
-) -> Result<Vec<SimulationResult>> {
-    let simulators = Simulator::all(config, variants, Watch::default())?;
-    let view = PreparedView::new(splats, camera, &Profile::default(), SimdLevel::best());
-    let runs = view.run_all(&simulators).into_iter();
-    Ok(runs.map(|run| run.outcome).collect())
 }

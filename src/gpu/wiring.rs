@@ -37,6 +37,7 @@ use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
 use quadrille_base::error::Result;
 use quadrille_base::raster::tiles::TileLayout;
+use quadrille_base::task::Task;
 use quadrille_machine::maps::Maps;
 use quadrille_machine::memory::Memory;
 use quadrille_machine::memory::l2::L2Spec;
@@ -218,6 +219,7 @@ pub struct Simulator {
     /// Order in which the shader blends; `None` if CROP does.
     blending: Option<ShaderOrder>,
     watch: Watch,
+    task: Task,
 }
 
 impl Default for Simulator {
@@ -245,6 +247,7 @@ impl Simulator {
             passes: 1,
             blending: None,
             watch: Watch::default(),
+            task: Task::NEVER,
         }
     }
 
@@ -261,6 +264,13 @@ impl Simulator {
     #[must_use]
     pub fn watching(self, watch: Watch) -> Self {
         Self { watch, ..self }
+    }
+
+    /// Sets the task whose cancellation ends runs early. The result of such a run has no meaning.
+    #[must_use]
+    pub fn under(self, task: &Task) -> Self {
+        let task = task.without_progress();
+        Self { task, ..self }
     }
 
     /// Renders in `passes` batches of splats with stencil updates between them, one at least (VR-Pipe,
@@ -347,7 +357,7 @@ impl Simulator {
             state.memory.keep_timelines();
         }
         let gap = config.passes.draw_gap_cycles;
-        let passes = passes::run(&mut chain, &mut state, self.passes, gap);
+        let passes = passes::run(&mut chain, &mut state, self.passes, gap, &self.task);
         SimulationResult::collect((self.variant, self.blending), passes, &mut chain, state)
     }
 }

@@ -32,7 +32,6 @@ pub mod project;
 pub mod reorder;
 pub mod result;
 pub mod shade;
-pub mod supersampled;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`preprocess`] | cull, project, colour, bounding ellipse: from splats in the world to splats on the picture plane |
 //! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast one |
+//! | [`synth`] | procedural splat scenes |
 //! | [`viewpoint`] | the search for a view of a scene without cameras |
 //! | [`convert`] | actions on raw columns of scenes between reading and writing |
 
 pub mod convert;
 pub mod cpu;
 pub mod preprocess;
+pub mod synth;
 pub mod viewpoint;

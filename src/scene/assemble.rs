@@ -14,6 +14,7 @@ use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::buffer::Buffer;
+use quadrille_base::task::Task;
 
 /// Number of values of a splat without the higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;
@@ -126,17 +127,25 @@ impl Batch<'_> {
 }
 
 /// Builds a scene on all threads; `work` fills each batch with [`Batch::fill`], in any order. The
-/// caller has checked that the file is large enough for `layout.rows` rows.
+/// caller has checked that the file is large enough for `layout.rows` rows. Progress is in rows.
 pub(super) fn assemble(
     layout: RowLayout,
+    task: &Task,
     work: impl Fn(Batch<'_>) -> Result<Dropped> + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
     check_rows(layout.rows)?;
+    task.check()?;
     let mut arrays = Arrays::new(layout);
+    let steps = task.steps(layout.rows as u64);
     let dropped = arrays
         .batches()
         .into_par_iter()
-        .map(work)
+        .map(|batch| {
+            let rows = batch.rows().len() as u64;
+            let dropped = work(batch)?;
+            steps.advance(rows)?;
+            Ok(dropped)
+        })
         .try_reduce(Dropped::default, |a, b| Ok(a.plus(b)))?;
     Ok(arrays.finish(dropped))
 }
@@ -148,10 +157,11 @@ pub(super) fn assemble_fixed(
     start: usize,
     stride: usize,
     layout: RowLayout,
+    task: &Task,
     decode: impl Fn(&[u8], RawBlock<'_>) + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
     let span = |rows: &Range<usize>| start + rows.start * stride..start + rows.end * stride;
-    assemble(layout, |batch| {
+    assemble(layout, task, |batch| {
         let rows = batch.rows();
         let dropped = batch.fill(|rows, raw| {
             decode(&bytes[span(&rows)], raw);
@@ -165,13 +175,17 @@ pub(super) fn assemble_fixed(
 /// [`assemble`] on this thread and in order, for rows that have to be read one after the other.
 pub(super) fn assemble_in_order(
     layout: RowLayout,
+    task: &Task,
     mut work: impl FnMut(Batch<'_>) -> Result<Dropped>,
 ) -> Result<(Splats, Dropped)> {
     check_rows(layout.rows)?;
     let mut arrays = Arrays::new(layout);
     let mut dropped = Dropped::default();
+    let steps = task.steps(layout.rows as u64);
     for batch in arrays.batches() {
+        let rows = batch.rows().len() as u64;
         dropped = dropped.plus(work(batch)?);
+        steps.advance(rows)?;
     }
     Ok(arrays.finish(dropped))
 }

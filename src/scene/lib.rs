@@ -1,6 +1,7 @@
 //! Scenes: splats, scene files, and cameras.
 
 mod activate;
+pub mod activation;
 mod assemble;
 mod byte_reader;
 pub mod bytes;
@@ -16,9 +17,9 @@ mod projection;
 mod quaternion;
 mod scalar;
 mod scene_file;
+mod slices;
 mod splats;
 mod statistics;
-pub mod synth;
 pub mod table;
 pub mod text_file;
 pub mod transform;
@@ -27,10 +28,12 @@ mod visibility;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
 pub use formats::{
-    OutputFormat, load, load_bytes, load_bytes_with, load_table, load_with, write_table,
+    OutputFormat, load, load_bytes, load_bytes_as, load_named_bytes, load_named_bytes_with,
+    load_table, load_table_task, load_task, load_with, write_table,
 };
 pub use projection::{FisheyeLens, Projection};
 pub use scene_file::{Dropped, Scene, SceneFormat};
+pub use slices::{SplatArrays, SplatSlices};
 pub use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};
 pub use statistics::{Distribution, SceneStatistics};

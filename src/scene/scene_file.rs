@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::encoding::SceneEncoding;
 use super::splats::Splats;
+use quadrille_base::shading::Profile;
 
 /// Splats of a scene file with its metadata and warnings.
 #[derive(Debug, Clone)]
@@ -26,6 +27,12 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// The profile that the scene was trained for, or the default one if the file does not say.
+    pub fn profile(&self) -> Profile {
+        let named = self.profile_hint.map(Profile::named);
+        named.and_then(Result::ok).unwrap_or_default()
+    }
+
     /// A scene without comments and profile, from a file of `file_bytes` bytes.
     pub(super) fn new(
         format: SceneFormat,

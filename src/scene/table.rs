@@ -9,6 +9,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::activate::ValueEncoding;
+use super::activation::{LOGIT_RANGE, logit, sigmoid};
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::SceneEncoding;
@@ -17,10 +18,7 @@ use super::scene_file::{Dropped, Scene, SceneFormat};
 use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
-
-/// Range of logits. The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits
-/// are infinite, are preserved.
-const LOGIT_RANGE: (f64, f64) = (-104.0, 20.0);
+use quadrille_base::task::Task;
 
 /// The numbers of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,7 +193,18 @@ impl SplatTable {
     }
 
     /// The activated splats, and the numbers of invalid rows.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] for too many rows.
     pub fn splats(&self) -> Result<(Splats, Dropped)> {
+        self.splats_with(&Task::NEVER)
+    }
+
+    /// As [`Self::splats`], as a task, whose progress is in rows.
+    ///
+    /// # Errors
+    /// As [`Self::splats`], and [`Error::Cancelled`].
+    pub fn splats_with(&self, task: &Task) -> Result<(Splats, Dropped)> {
         let sh_degree = self.sh_degree();
         let rest = 3 * rest_coefficients(sh_degree);
         let slots: Vec<Option<usize>> = self.names().map(|name| slot(name, rest)).collect();
@@ -206,7 +215,7 @@ impl SplatTable {
             scales: if slots.contains(&Some(5)) { 3 } else { 2 },
             filtered: slots.contains(&Some(PLAIN_SLOTS + rest)),
         };
-        assemble(layout, |batch| {
+        assemble(layout, task, |batch| {
             batch.fill(|rows, mut raw: RawBlock<'_>| {
                 for (column, slot) in self.columns.iter().zip(&slots) {
                     let Some(slot) = *slot else { continue };
@@ -282,7 +291,12 @@ impl SplatTable {
 
     /// The scene of this table.
     pub fn into_scene(self) -> Result<Scene> {
-        let (splats, dropped) = self.splats()?;
+        self.into_scene_with(&Task::NEVER)
+    }
+
+    /// As [`Self::into_scene`], as a task.
+    pub(crate) fn into_scene_with(self, task: &Task) -> Result<Scene> {
+        let (splats, dropped) = self.splats_with(task)?;
         Ok(Scene {
             splats,
             dropped,
@@ -472,23 +486,4 @@ impl RawColumns {
             )),
         }
     }
-}
-
-/// 1 / (1 + e^-x).
-pub fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-/// The inverse of the sigmoid, in a range whose ends stand for opacities of 0 and 1.
-pub fn logit(opacity: f64) -> f32 {
-    narrow(
-        (opacity / (1.0 - opacity))
-            .ln()
-            .clamp(LOGIT_RANGE.0, LOGIT_RANGE.1),
-    )
-}
-
-/// The logarithm of a scale; that of a flat splat is the logarithm of the least normal float.
-pub fn log_scale(scale: f32) -> f32 {
-    narrow(f64::from(scale.max(f32::MIN_POSITIVE)).ln())
 }

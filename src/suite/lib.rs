@@ -58,6 +58,7 @@ mod runner;
 mod scene_entry;
 mod shard;
 mod suite_file;
+pub mod supersampled;
 pub mod sweep_table;
 pub mod table;
 pub mod versus;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::row::MethodRow;
 use crate::report::json::outcome_report;
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
@@ -25,9 +26,10 @@ pub(super) fn run_all(
     methods: &[Method],
     view: &PreparedView<'_>,
     config: &Config,
+    task: &Task,
 ) -> Result<Vec<MethodRun>> {
     let machines = Machine::all(config, methods, Watch::default())?;
-    let runs = Machine::run_all(&machines, view).into_iter();
+    let runs = Machine::run_all_task(&machines, view, task)?.into_iter();
     let runs = runs.map(|run| MethodRun {
         discrepancies: run.outcome.discrepancies(),
         row: method_row(&run.outcome, config, run.host),

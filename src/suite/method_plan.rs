@@ -23,6 +23,7 @@ use super::runner::Event;
 use super::shard::Shard;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
@@ -226,7 +227,7 @@ impl Selection<'_> {
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
         let planned = &self.plan.plan.scenes[self.plan.plan.jobs[jobs[0].job].scene];
-        let scene = planned.entry.load(&self.plan.plan.suite)?;
+        let scene = planned.entry.load(&self.plan.plan.suite, &Task::NEVER)?;
         let camera_of = |job: &MethodJob| self.plan.plan.jobs[job.job].camera;
         for of_view in jobs.chunk_by(|a, b| camera_of(a) == camera_of(b)) {
             let camera = &planned.cameras[camera_of(&of_view[0])];

@@ -12,6 +12,7 @@ use super::results_file::ResultsFile;
 use super::row::{MethodRow, Row, RunFacts};
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
 use quadrille_gpu::view::PreparedView;
 
 /// An event of a run.
@@ -47,6 +48,23 @@ impl Plan {
         level: SimdLevel,
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<Vec<Row>> {
+        self.run_task(results, level, &Task::NEVER, watch)
+    }
+
+    /// As [`Self::run`], as a task, whose progress is in jobs. The rows of jobs that are done stay in the
+    /// results file, from which another run continues.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    pub fn run_task(
+        &self,
+        results: Option<&Path>,
+        level: SimdLevel,
+        task: &Task,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Vec<Row>> {
+        task.check()?;
+        let part = task.without_progress();
         let mut file = results.map(ResultsFile::open).transpose()?;
         let mut records = Records::default();
         for line in file.iter_mut().flat_map(ResultsFile::take_lines) {
@@ -58,13 +76,15 @@ impl Plan {
             jobs: self.jobs.len(),
             done: self.jobs.len() - open.len(),
         });
+        let steps = task.steps(open.len() as u64);
         for of_scene in open.chunk_by(|a, b| a.scene == b.scene) {
             let planned = &self.scenes[of_scene[0].scene];
-            let scene = planned.entry.load(&self.suite)?;
+            let scene = planned.entry.load(&self.suite, &part)?;
             for of_view in of_scene.chunk_by(|a, b| a.camera == b.camera) {
                 let mut start = Instant::now();
                 let camera = &planned.cameras[of_view[0].camera];
-                let view = PreparedView::new(&scene.splats, camera, &scene.profile, level);
+                let (splats, profile) = (&scene.splats, &scene.profile);
+                let view = PreparedView::new_task(splats, camera, profile, level, &part)?;
                 let splats = u64::from(view.draw().len());
                 if splats == 0 {
                     let key = &of_view[0].key;
@@ -73,7 +93,7 @@ impl Plan {
                 }
                 for job in of_view {
                     watch(Event::Begun(&job.key));
-                    let methods = self.run_methods(job, &view, &records, watch)?;
+                    let methods = self.run_methods(job, &view, &records, &part, watch)?;
                     let host_s = start.elapsed().as_secs_f64();
                     let run = RunFacts {
                         profile: scene.profile.name,
@@ -87,6 +107,7 @@ impl Plan {
                     }
                     watch(Event::Done(&row));
                     records.add(row, None)?;
+                    steps.advance(1)?;
                     start = Instant::now();
                 }
             }
@@ -104,12 +125,13 @@ impl Plan {
         job: &Job,
         view: &PreparedView<'_>,
         records: &Records,
+        task: &Task,
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<Vec<MethodRow>> {
         let config = &self.configurations[job.configuration].config;
         let missing = records.missing(&job.key, &self.methods);
         let mut rows = records.known(&job.key, &self.methods);
-        for run in run_all(&missing, view, config)? {
+        for run in run_all(&missing, view, config, task)? {
             for sentence in run.discrepancies {
                 let text = format!("{}, {}: {sentence}", job.key, run.row.name);
                 watch(Event::Warning(text));

@@ -9,13 +9,14 @@ use serde::Deserialize;
 use super::key::Fnv1a;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
+use quadrille_base::task::Task;
+use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::{
     DescribedViews, Framing, FramingTarget, PictureSize, load_views, select,
 };
 use quadrille_scene::formats::source_files;
-use quadrille_scene::synth::{Recipe, Synthetic};
-use quadrille_scene::{Camera, Splats, load};
+use quadrille_scene::{Camera, LoadOptions, Splats, load_task};
 
 /// Number of splats of a procedural scene without `splats`, and their degree of spherical harmonics
 /// without `sh_degree`, as of `quadrille synth`.
@@ -253,7 +254,7 @@ impl SceneEntry {
                         radius: 1.0,
                     })
                 } else {
-                    framing(&self.load(suite)?.splats, views)
+                    framing(&self.load(suite, &Task::NEVER)?.splats, views)
                 };
                 for size in sizes {
                     let mut views = views.clone();
@@ -267,10 +268,10 @@ impl SceneEntry {
     }
 
     /// Loads the scene, with the profile that the suite or its file names.
-    pub(super) fn load(&self, suite: &Path) -> Result<LoadedScene> {
+    pub(super) fn load(&self, suite: &Path, task: &Task) -> Result<LoadedScene> {
         let (splats, hint) = match &self.source {
             Source::File(path) => {
-                let scene = load(path)?;
+                let scene = load_task(path, LoadOptions::default(), task)?;
                 (scene.splats, scene.profile_hint)
             }
             Source::Recipe(made, seed) => {

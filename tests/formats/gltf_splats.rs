@@ -7,7 +7,8 @@ use base64::Engine;
 use quadrille::convert::Action;
 use quadrille::nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use quadrille::{
-    LoadOptions, OutputFormat, Scene, Splat, SplatAxes, load, load_bytes, load_with, write_table,
+    LoadOptions, OutputFormat, Scene, Splat, SplatAxes, load, load_named_bytes, load_with,
+    write_table,
 };
 use serde_json::{Value, json};
 
@@ -75,10 +76,10 @@ fn buffers_lie_beside_the_document_or_in_data_uris() {
     assert_same("beside", &expected, &load(&beside).unwrap(), 0.0);
     // Without a folder, there is no file beside it.
     let bytes = std::fs::read(&beside).unwrap();
-    assert!(load_bytes(&bytes, &beside).is_err());
+    assert!(load_named_bytes(&bytes, &beside).is_err());
     document["buffers"][0]["uri"] = data_uri(&buffer);
     let inside = document.to_string();
-    let scene = load_bytes(inside.as_bytes(), Path::new("inside.gltf")).unwrap();
+    let scene = load_named_bytes(inside.as_bytes(), Path::new("inside.gltf")).unwrap();
     assert_eq!(scene.format.name(), "glTF");
     assert_same("inside", &expected, &scene, 0.0);
     document["buffers"][0]["uri"] = data_uri(&buffer[..buffer.len() - 8]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quadrille::{
-    LoadOptions, OutputFormat, Recipe, Synthetic, load_bytes, load_table, write_table,
+    LoadOptions, OutputFormat, Recipe, Synthetic, load_named_bytes, load_table, write_table,
 };
 
 use crate::support::shared;
@@ -35,7 +35,7 @@ pub(crate) fn small_files() -> Vec<(String, Vec<u8>)> {
 
 /// Loads bytes, and checks that a scene holds valid splats.
 pub(crate) fn try_load(bytes: &[u8], name: &str) -> bool {
-    let Ok(scene) = load_bytes(bytes, Path::new(name)) else {
+    let Ok(scene) = load_named_bytes(bytes, Path::new(name)) else {
         return false;
     };
     for splat in scene.splats.iter() {
@@ -98,7 +98,7 @@ fn truncated_samples_are_errors() {
             .step_by(step)
             .chain(bytes.len() - 3..bytes.len())
         {
-            let loaded = load_bytes(&bytes[..length], &path);
+            let loaded = load_named_bytes(&bytes[..length], &path);
             assert!(loaded.is_err(), "{name}: {length} of {} bytes", bytes.len());
         }
     }

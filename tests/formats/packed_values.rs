@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use quadrille::{LoadOptions, Scene, Splat, SplatAxes, load_bytes, load_bytes_with, load_with};
+use quadrille::{
+    LoadOptions, Scene, Splat, SplatAxes, load_named_bytes, load_named_bytes_with, load_with,
+};
 
 use crate::support::shared;
 
@@ -204,7 +206,7 @@ pub(crate) fn small_spz(version: u32, extension: Option<u32>) -> Vec<u8> {
 #[test]
 fn every_version_of_spz_is_decoded() {
     for version in 1..=3 {
-        let scene = load_bytes(&small_spz(version, None), Path::new("small")).unwrap();
+        let scene = load_named_bytes(&small_spz(version, None), Path::new("small")).unwrap();
         assert_eq!(scene.format.name(), "SPZ");
         assert_eq!(scene.profile_hint, Some("inria-aa"));
         assert!(!scene.encoding.axes_stated);
@@ -238,7 +240,13 @@ fn every_version_of_spz_is_decoded() {
 fn axes_of_spz_follow_the_extension_then_the_option() {
     let mean = |bytes: &[u8], axes: Option<SplatAxes>| {
         let options = LoadOptions::new(axes, 0);
-        let scene = load_bytes_with(bytes, Path::new("small.spz"), options).unwrap();
+        let scene = load_named_bytes_with(
+            bytes,
+            Path::new("small.spz"),
+            options,
+            &quadrille::Task::NEVER,
+        )
+        .unwrap();
         (scene.splats.splat(0).mean, scene.encoding.axes_stated)
     };
     let plain = small_spz(3, None);
@@ -323,9 +331,9 @@ pub(crate) fn small_ksplat(level: u16) -> Vec<u8> {
 #[test]
 fn every_level_of_ksplat_is_decoded() {
     for level in 0..3 {
-        let scene = load_bytes(&small_ksplat(level), Path::new("small.ksplat")).unwrap();
+        let scene = load_named_bytes(&small_ksplat(level), Path::new("small.ksplat")).unwrap();
         // A pipe has no extension.
-        let piped = load_bytes(&small_ksplat(level), Path::new("-")).unwrap();
+        let piped = load_named_bytes(&small_ksplat(level), Path::new("-")).unwrap();
         assert_eq!(piped.format.name(), ".ksplat");
         assert_eq!((scene.splats.len(), scene.splats.sh_degree()), (2, 1));
         let [first, second] = [0, 1].map(|i| scene.splats.splat(i));

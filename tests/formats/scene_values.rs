@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quadrille::{Dropped, Scene, SceneStatistics, Splat, Splats, load_bytes};
+use quadrille::{Dropped, Scene, SceneStatistics, Splat, Splats, load_named_bytes};
 
 use crate::scene_headers::{PLAIN, file};
 
@@ -21,7 +21,7 @@ fn read(names: &str, rows: &[impl AsRef<[f32]>]) -> Scene {
     let body: Vec<u8> = values.flat_map(|v| v.to_le_bytes()).collect();
     let count = rows.len().to_string();
     let file = file("binary_little_endian", &count, names, &body);
-    load_bytes(&file, Path::new("values.ply")).unwrap()
+    load_named_bytes(&file, Path::new("values.ply")).unwrap()
 }
 
 /// [`PLAIN`] and the coefficients of degree 1.

@@ -52,9 +52,10 @@ fn read(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
-        if entry.path().is_dir() {
+        // Integration tests of a member are no part of it.
+        if entry.path().is_dir() && name != "tests" {
             read(&entry.path(), &format!("{name}/"), files);
-        } else if name.ends_with(".rs") {
+        } else if name.ends_with(".rs") && name != "tests" {
             files.push((name, fs::read_to_string(entry.path()).unwrap()));
         }
     }

@@ -18,7 +18,7 @@ use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
-use quadrille::load_bytes;
+use quadrille::load_named_bytes;
 use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::Corner;
 use quadrille::mesh::files::Material;
@@ -124,7 +124,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
         writer.push(splat).unwrap();
     }
     let bytes = writer.finish().unwrap();
-    let scene = load_bytes(&bytes, Path::new("cube.ply")).unwrap();
+    let scene = load_named_bytes(&bytes, Path::new("cube.ply")).unwrap();
     assert_eq!((scene.splats.len(), scene.dropped.total()), (TRIANGLES, 0));
     for splat in scene.splats.iter() {
         // On the cube, flat against the side that it lies on.

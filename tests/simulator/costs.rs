@@ -1,4 +1,5 @@
 //! Every path costs time: a port, a latency or a queue that is made slow shows in the cycles.
+use quadrille::Simulation;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::{Draw, FlatTriangle};
 use quadrille::gpu::raster::coarse::CoarseCounters;
@@ -210,9 +211,9 @@ fn the_oracle_of_the_alpha_cut_is_counted_and_can_be_left_out() {
     let camera = island.cameras()[0].resized(200, 150).unwrap();
     let results = ["exact", "f32"].map(|rule| {
         let config = configured(&[&format!("cores.near_cut={rule}")]);
-        let variants = [Variant::BASELINE];
-        let mut results = simulate(&island.splats(), &camera, &config, &variants).unwrap();
-        results.remove(0)
+        let simulation = Simulation::new(config, [Variant::BASELINE]);
+        let mut results = simulate(&island.splats(), &camera, &simulation).unwrap();
+        results.remove(0).into_pipeline().unwrap()
     });
     let [exact, f32] = &results;
     assert!(exact.near_cut_fragments > 0);

@@ -1,6 +1,7 @@
 //! Units of the emulated wiring, worked by hand: each case's arithmetic stands beside it.
 use nalgebra::Vector3;
 use quadrille::ColourFormat;
+use quadrille::Simulation;
 use quadrille::StencilOperation;
 use quadrille::StencilTest;
 use quadrille::gpu::coalesce::bins::Flushes;
@@ -719,8 +720,9 @@ fn one_splat_through_the_whole_pipeline() {
     ] {
         let mut config = Config::default();
         for cycles in cycles {
-            let results = simulate(&splats, &camera, &config, &[variant]).unwrap();
-            let result = &results[0];
+            let simulation = Simulation::new(config.clone(), [variant]);
+            let results = simulate(&splats, &camera, &simulation).unwrap();
+            let result = results[0].pipeline().unwrap();
             assert_eq!(result.quads.blended, 4, "{variant}");
             assert_eq!(result.fragments.blended, 4, "{variant}");
             assert_eq!(result.cycles, cycles, "{variant}");

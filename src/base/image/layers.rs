@@ -167,6 +167,13 @@ impl LayerPicture {
         self.plane_bits(0)
     }
 
+    /// Values of a plane of whole numbers: identifiers or counts. `None` for a layer of any other numbers,
+    /// and for a plane that the layer does not have.
+    pub fn whole_plane(&self, plane: usize) -> Option<&[u32]> {
+        let is_there = self.layer.is_whole() && plane < self.layer.planes();
+        is_there.then(|| self.plane_bits(plane))
+    }
+
     /// The bits of a plane's values.
     pub fn plane_bits(&self, plane: usize) -> &[u32] {
         let pixels = self.width as usize * self.height as usize;

@@ -21,11 +21,11 @@ use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::result::MeshResult;
 use quadrille_mesh::shade::{Shader, Textures};
-use quadrille_mesh::supersampled;
 use quadrille_scene::Camera;
 use quadrille_suite::report::heat::{self, HeatMap, SHADINGS};
 use quadrille_suite::report::mesh::{MeshRow, TimedFrame};
 use quadrille_suite::report::scale::{Curve, Scale};
+use quadrille_suite::supersampled;
 
 /// Shadings per pixel with the last colour of a heat map, as in the figure whose colours it has.
 const HEAT_MAX: u32 = 8;

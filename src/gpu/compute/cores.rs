@@ -25,6 +25,7 @@ use super::program::ComputeSpec;
 use crate::warp::cores::CoresSpec;
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
+use quadrille_base::task::Task;
 use quadrille_machine::memory::Memory;
 use quadrille_machine::timing::Cycle;
 
@@ -117,8 +118,8 @@ struct KernelRun<'a> {
     time: KernelTime,
 }
 
-/// Runs the kernel.
-pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory) -> KernelTime {
+/// Runs the kernel, to its end unless `task` is cancelled.
+pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory, task: &Task) -> KernelTime {
     let cores = index(input.cores.cores * input.gpcs);
     let per_core = index(input.cores.schedulers);
     let mut run = KernelRun {
@@ -140,6 +141,9 @@ pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory) -> KernelTime {
     let mut next_block = places.len();
     let mut ready: BinaryHeap<_> = (0..places.len()).map(|place| Reverse((0, place))).collect();
     while let Some(Reverse((at, number))) = ready.pop() {
+        if task.is_cancelled() {
+            break;
+        }
         let place = &mut places[number];
         let at = if place.round < input.blocks[place.block].rounds.len() {
             run.round(place, at)

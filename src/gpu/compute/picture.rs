@@ -7,14 +7,26 @@ use super::block::{Block, BlockDraw};
 use crate::draw::Draw;
 use quadrille_base::image::Frame;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
+use quadrille_base::task::Task;
 
-/// Draws all tiles.
-pub(crate) fn blocks(draw: &Draw, block: &BlockDraw<'_>, lists: &TileLists) -> Vec<Block> {
+/// Draws all tiles. Those left when `task` is cancelled are empty.
+pub(crate) fn blocks(
+    draw: &Draw,
+    block: &BlockDraw<'_>,
+    lists: &TileLists,
+    task: &Task,
+) -> Vec<Block> {
     let layout = TileLayout::new(draw.width, draw.height);
     let tiles = (0..lists.tiles()).into_par_iter();
     let level = block.shader.level();
     tiles
-        .map(|tile| block.run(origin(layout, tile), lists.tile(tile), level))
+        .map(|tile| {
+            let list = match task.is_cancelled() {
+                true => &[],
+                false => lists.tile(tile),
+            };
+            block.run(origin(layout, tile), list, level)
+        })
         .collect()
 }
 

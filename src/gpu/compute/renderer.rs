@@ -17,6 +17,7 @@ use quadrille_base::error::Result;
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::shading::StopRule;
+use quadrille_base::task::Task;
 use quadrille_machine::memory::Memory;
 
 /// Splats of preprocess and duplicate that share a warp.
@@ -89,6 +90,18 @@ impl ComputeRenderer {
         scene: &SceneCounts,
         stop: StopRule,
     ) -> ComputeResult {
+        self.draw(draw, shader, scene, stop, &Task::NEVER)
+    }
+
+    /// As [`Self::run`]. The result has no meaning once `task` is cancelled.
+    pub(crate) fn draw(
+        &self,
+        draw: &Draw,
+        shader: FragmentShader<'_>,
+        scene: &SceneCounts,
+        stop: StopRule,
+        task: &Task,
+    ) -> ComputeResult {
         let config = &self.config;
         let block_draw = BlockDraw {
             shader: shader.with_near_cut(config.cores.near_cut),
@@ -97,7 +110,7 @@ impl ComputeRenderer {
             stop: self.method.stop(stop),
         };
         let lists = TileLists::new(draw, self.method.tiles);
-        let blocks = picture::blocks(draw, &block_draw, &lists);
+        let blocks = picture::blocks(draw, &block_draw, &lists, task);
         let splats = scene.workload(draw).splats;
         let addresses = Addresses::new(lists.pairs(), splats, block_draw.size);
         let clock = config.gpu.clock_mhz;
@@ -111,7 +124,7 @@ impl ComputeRenderer {
             blocks: &blocks,
             addresses: &addresses,
         };
-        let time = cores::run(input, &mut memory);
+        let time = cores::run(input, &mut memory, task);
         let workload = Workload {
             pairs: lists.pairs(),
             longest_pairs: longest_pairs(draw, &lists, splats),
@@ -119,7 +132,7 @@ impl ComputeRenderer {
             ..scene.workload(draw)
         };
         ComputeResult {
-            fragments_missed: self.fragments_missed(draw, block_draw),
+            fragments_missed: self.fragments_missed(draw, block_draw, task),
             ..self.result(draw, &blocks, &time, workload, &memory)
         }
     }
@@ -169,10 +182,10 @@ impl ComputeRenderer {
         }
     }
 
-    /// Fragments over the cut in tiles that do not list their splat: the count with oriented boxes, which
-    /// hold all fragments, less the count with the renderer's own lists.
-    fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>) -> u64 {
-        if self.method.tiles == TileTest::OrientedBox {
+    /// Fragments over the cut in tiles that do not list their splat: those of oriented boxes, which hold
+    /// all fragments, without those of the renderer's own lists.
+    fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>, task: &Task) -> u64 {
+        if task.is_cancelled() || self.method.tiles == TileTest::OrientedBox {
             return 0;
         }
         let layout = TileLayout::new(draw.width, draw.height);
@@ -186,6 +199,9 @@ impl ComputeRenderer {
         let chunks = boxes.par_iter().zip(&listed);
         let missed = chunks.map(|(boxes, listed): (&Vec<Span>, &Vec<Span>)| {
             let mut missed = 0;
+            if task.is_cancelled() {
+                return missed;
+            }
             tiles_beyond(boxes, listed, layout.tiles_across, |splat, tile| {
                 let block = all.run(origin(layout, tile), &[splat], level);
                 missed += block.lanes.over_cut;

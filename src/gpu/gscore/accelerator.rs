@@ -17,6 +17,7 @@ use crate::warp::fragment::FragmentShader;
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
 use quadrille_base::shading::StopRule;
+use quadrille_base::task::Task;
 
 /// Least transmittance after a fragment, as in the reference renderer (GSCore stops below 1e-4 too).
 const STOP: StopRule = StopRule::Before(1e-4);
@@ -131,6 +132,17 @@ impl Gscore {
         shader: FragmentShader<'_>,
         scene: &SceneCounts,
     ) -> GscoreResult {
+        self.draw(draw, shader, scene, &Task::NEVER)
+    }
+
+    /// As [`Self::run`]. The result has no meaning once `task` is cancelled.
+    pub(crate) fn draw(
+        &self,
+        draw: &Draw,
+        shader: FragmentShader<'_>,
+        scene: &SceneCounts,
+        task: &Task,
+    ) -> GscoreResult {
         let (config, spec) = (&self.config, &self.config.gscore);
         let block_draw = BlockDraw {
             shader: shader.with_near_cut(config.cores.near_cut),
@@ -140,7 +152,7 @@ impl Gscore {
         };
         let lists = TileLists::new(draw, TileTest::OrientedBox);
         let bitmaps = Bitmaps::new(draw, &lists);
-        let blocks = picture::blocks(draw, &block_draw, &lists);
+        let blocks = picture::blocks(draw, &block_draw, &lists, task);
         let tiles: Vec<_> = (blocks.par_iter().enumerate())
             .map(|(tile, block)| TileWork::new(bitmaps.tile(tile), block.subtile_ends, spec))
             .collect();

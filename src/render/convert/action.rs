@@ -8,6 +8,7 @@ use super::condition::Condition;
 use super::decimate::{Amount, decimate};
 use super::floaters::outlier_factors;
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 use quadrille_scene::morton::morton_order;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::transform::Similarity;
@@ -85,20 +86,36 @@ impl Action {
                 change(table, path, |raw| raw.transform(&by))?;
             }
             Self::Axes(axes) => change(table, path, |raw| raw.flip_axes(*axes))?,
-            Self::DropFloaters(factor) => {
-                let found = outlier_factors(&table.raw(path)?.mean);
-                let rows = (0u32..).zip(found);
-                let kept = rows.filter(|(_, found)| f64::from(*found) <= *factor);
-                let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
-                if kept.len() < table.rows() {
-                    table.select(&kept);
-                }
-            }
-            Self::Decimate(amount) => decimate(table, *amount, path)?,
+            Self::DropFloaters(factor) => drop_floaters(table, *factor, path, &Task::NEVER)?,
+            Self::Decimate(amount) => decimate(table, *amount, path, &Task::NEVER)?,
             Self::Morton => {
                 let order = morton_order(&table.raw(path)?);
                 table.select(&order);
             }
+        }
+        Ok(())
+    }
+
+    /// Applies `actions` in order, as a task, whose progress is in actions. `path` names the input in
+    /// errors. The content of `table` is unspecified after an error.
+    ///
+    /// # Errors
+    /// As [`Self::apply`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    pub fn apply_all(
+        actions: &[Self],
+        table: &mut SplatTable,
+        path: &Path,
+        task: &Task,
+    ) -> Result<()> {
+        task.check()?;
+        let steps = task.steps(actions.len() as u64);
+        for action in actions {
+            match action {
+                Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
+                Self::Decimate(amount) => decimate(table, *amount, path, task)?,
+                other => other.apply(table, path)?,
+            }
+            steps.advance(1)?;
         }
         Ok(())
     }
@@ -116,6 +133,18 @@ impl Action {
         }
         by
     }
+}
+
+/// Drops splats whose local outlier factor exceeds `factor`.
+fn drop_floaters(table: &mut SplatTable, factor: f64, path: &Path, task: &Task) -> Result<()> {
+    let found = outlier_factors(&table.raw(path)?.mean, task)?;
+    let rows = (0u32..).zip(found);
+    let kept = rows.filter(|(_, found)| f64::from(*found) <= factor);
+    let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
+    if kept.len() < table.rows() {
+        table.select(&kept);
+    }
+    Ok(())
 }
 
 /// Changes the columns that every splat format has.

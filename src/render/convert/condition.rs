@@ -161,7 +161,7 @@ impl Operand {
         };
         match name {
             "opacity" => {
-                let sigmoid = |v: &f32| quadrille_scene::table::sigmoid(f64::from(*v));
+                let sigmoid = |v: &f32| quadrille_scene::activation::sigmoid(f64::from(*v));
                 let values = column(name)?.iter().map(sigmoid).collect();
                 Ok(OperandValues::Derived(values))
             }

@@ -8,8 +8,10 @@ use rayon::prelude::*;
 use super::neighbours::{Neighbour, Neighbours};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::task::Task;
 use quadrille_scene::SplatTable;
-use quadrille_scene::table::{RawColumns, log_scale, logit, sigmoid};
+use quadrille_scene::activation::{log_scale, logit, sigmoid};
+use quadrille_scene::table::RawColumns;
 
 /// Number of splats that a decimation leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,12 +58,17 @@ struct Pair {
     rows: [u32; 2],
 }
 
-/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of the
-/// two, weighted by opacity times area, and as much opacity times area as both; columns that only PLY has are
-/// taken from the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler divergence that
-/// they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction", IEEE Transactions
-/// on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
-pub(super) fn decimate(table: &mut SplatTable, amount: Amount, path: &Path) -> Result<()> {
+/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of
+/// the two, weighted by opacity times area, and as much opacity times area as both; columns that only PLY
+/// has are those of the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler
+/// divergence that they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction",
+/// IEEE Transactions on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
+pub(super) fn decimate(
+    table: &mut SplatTable,
+    amount: Amount,
+    path: &Path,
+    task: &Task,
+) -> Result<()> {
     let rows = table.rows();
     #[allow(
         clippy::cast_possible_truncation,
@@ -80,7 +87,7 @@ pub(super) fn decimate(table: &mut SplatTable, amount: Amount, path: &Path) -> R
     while merging.bodies.len() > target.max(1) {
         let surplus = merging.bodies.len() - target.max(1);
         let most = surplus.min(merging.bodies.len().div_ceil(PER_PASS));
-        let pairs = merging.cheapest(most);
+        let pairs = merging.cheapest(most, task)?;
         merging.merge(&pairs);
     }
     let origins: Vec<u32> = merging.bodies.iter().map(|body| body.origin).collect();
@@ -111,7 +118,7 @@ impl Merging {
     }
 
     /// Up to `most` pairs that share no splat, cheapest first.
-    fn cheapest(&self, most: usize) -> Vec<Pair> {
+    fn cheapest(&self, most: usize, task: &Task) -> Result<Vec<Pair>> {
         let columns = [0, 1, 2].map(|axis| {
             let coordinate = |body: &Body| narrow(body.mean[axis]);
             self.bodies.iter().map(coordinate).collect()
@@ -124,7 +131,7 @@ impl Merging {
             };
             nearest.iter().map(pair).min_by(in_order)
         };
-        let found = Neighbours::new(&columns).of_all(NEIGHBOURS, cheapest);
+        let found = Neighbours::new(&columns).of_all(NEIGHBOURS, task, cheapest)?;
         let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
         pairs.par_sort_unstable_by(in_order);
         let mut taken = vec![false; self.bodies.len()];
@@ -136,7 +143,7 @@ impl Merging {
             }
             is_free
         };
-        pairs.into_iter().filter(is_free).take(most).collect()
+        Ok(pairs.into_iter().filter(is_free).take(most).collect())
     }
 
     /// Merges pairs that share no splat: the first one of each becomes both, the second one vanishes.
@@ -315,7 +322,7 @@ mod tests {
 
     fn merged(raw: &RawColumns, target: usize) -> RawColumns {
         let mut merging = Merging::of(raw);
-        let pairs = merging.cheapest(raw.rows() - target);
+        let pairs = merging.cheapest(raw.rows() - target, &Task::NEVER).unwrap();
         merging.merge(&pairs);
         merging.columns(raw)
     }

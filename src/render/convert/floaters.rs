@@ -1,16 +1,19 @@
 //! Splats that stand apart from all others.
 
 use super::neighbours::{Neighbour, Neighbours};
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 
 /// Neighbours that a splat is compared with.
 const NEIGHBOURS: usize = 16;
 
-/// The local outlier factor of each point: the sparseness of its surroundings relative to its neighbours'
-/// (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD 2000). It is about
-/// 1 within a surface of any density, also at its edge, and large for points that stand alone.
-pub(super) fn outlier_factors(columns: &[Vec<f32>; 3]) -> Vec<f32> {
+/// The local outlier factor of each point: how many times as sparse its surroundings are as those of its
+/// neighbours (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD
+/// 2000). It is about 1 within a surface of any density, also at its edge, and large for points that stand
+/// alone.
+pub(super) fn outlier_factors(columns: &[Vec<f32>; 3], task: &Task) -> Result<Vec<f32>> {
     let tree = Neighbours::new(columns);
-    let all = tree.of_all(NEIGHBOURS, |_, nearest| nearest.to_vec());
+    let all = tree.of_all(NEIGHBOURS, task, |_, nearest| nearest.to_vec())?;
     let distance = |neighbour: &Neighbour| f64::from(neighbour.distance_squared).sqrt();
     let reach: Vec<f64> = all
         .iter()
@@ -28,7 +31,7 @@ pub(super) fn outlier_factors(columns: &[Vec<f32>; 3]) -> Vec<f32> {
     let factor = |(nearest, own): (&Vec<Neighbour>, &f64)| {
         quadrille_base::math::narrow(mean(nearest, &|n| density[n.row as usize]) / own)
     };
-    all.iter().zip(&density).map(factor).collect()
+    Ok(all.iter().zip(&density).map(factor).collect())
 }
 
 #[cfg(test)]
@@ -47,7 +50,7 @@ mod tests {
         points.push([10.0, 10.0, 30.0]);
         points.push([101.0, 1.0, 3.0]);
         let columns = [0, 1, 2].map(|axis| points.iter().map(|p| p[axis]).collect::<Vec<f32>>());
-        let factors = outlier_factors(&columns);
+        let factors = outlier_factors(&columns, &Task::NEVER).unwrap();
         let (apart, planes) = (&factors[800..], &factors[..800]);
         let largest = planes.iter().copied().fold(0.0, f32::max);
         assert!(largest < 1.6, "{largest}");
@@ -58,7 +61,8 @@ mod tests {
     fn points_that_coincide_are_no_outliers() {
         let columns = [vec![1.0; 40], vec![2.0; 40], vec![3.0; 40]];
         assert!(
-            outlier_factors(&columns)
+            outlier_factors(&columns, &Task::NEVER)
+                .unwrap()
                 .iter()
                 .all(|factor| *factor == 1.0)
         );

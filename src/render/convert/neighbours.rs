@@ -2,6 +2,9 @@
 
 use rayon::prelude::*;
 
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
+
 /// Points of a part of the tree that is searched from end to end.
 const LEAF: usize = 8;
 /// Points of a part whose halves are built in parallel.
@@ -50,20 +53,25 @@ impl Neighbours {
     pub(super) fn of_all<T: Send + Default + Clone>(
         &self,
         count: usize,
+        task: &Task,
         of: impl Fn(u32, &[Neighbour]) -> T + Sync,
-    ) -> Vec<T> {
+    ) -> Result<Vec<T>> {
         // In the order of the tree, so that consecutive searches visit the same points.
         let found = self.points.par_iter().map_init(Vec::new, |nearest, point| {
+            if task.is_cancelled() {
+                return (point.row, T::default());
+            }
             nearest.clear();
             self.search(0..self.points.len(), point, count, nearest);
             (point.row, of(point.row, nearest))
         });
         let found: Vec<(u32, T)> = found.collect();
+        task.check()?;
         let mut by_row = vec![T::default(); found.len()];
         for (row, value) in found {
             by_row[row as usize] = value;
         }
-        by_row
+        Ok(by_row)
     }
 
     fn search(
@@ -171,7 +179,9 @@ mod tests {
         };
         let columns =
             [0, 1, 2].map(|axis| (0..1500).map(|row| at(row, axis)).collect::<Vec<f32>>());
-        let found = Neighbours::new(&columns).of_all(6, |_, nearest| nearest.to_vec());
+        let found =
+            Neighbours::new(&columns).of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
+        let found = found.unwrap();
         for (row, found) in found.iter().enumerate() {
             let mut all: Vec<(f32, u32)> = (0..1500u32)
                 .filter(|other| *other as usize != row)
@@ -197,7 +207,9 @@ mod tests {
     fn points_that_coincide_have_neighbours_of_their_own() {
         let rows = 40_000;
         let columns = [1.0, 2.0, 3.0].map(|v| vec![v; rows]);
-        let found = Neighbours::new(&columns).of_all(6, |_, nearest| nearest.to_vec());
+        let found =
+            Neighbours::new(&columns).of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
+        let found = found.unwrap();
         let mut neighbour_of = vec![0; rows];
         for neighbour in found.iter().flatten() {
             neighbour_of[neighbour.row as usize] += 1;
@@ -210,8 +222,18 @@ mod tests {
     fn few_points_have_few_neighbours() {
         let columns = [vec![0.0, 1.0], vec![0.0; 2], vec![0.0; 2]];
         let rows = |_, nearest: &[Neighbour]| nearest.iter().map(|n| n.row).collect::<Vec<u32>>();
-        assert_eq!(Neighbours::new(&columns).of_all(4, rows), [[1], [0]]);
+        assert_eq!(
+            Neighbours::new(&columns)
+                .of_all(4, &Task::NEVER, rows)
+                .unwrap(),
+            [[1], [0]]
+        );
         let none = [const { Vec::new() }; 3];
-        assert!(Neighbours::new(&none).of_all(4, rows).is_empty());
+        assert!(
+            Neighbours::new(&none)
+                .of_all(4, &Task::NEVER, rows)
+                .unwrap()
+                .is_empty()
+        );
     }
 }

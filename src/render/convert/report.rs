@@ -9,7 +9,8 @@ use crate::cpu::{RenderSettings, Renderer};
 use quadrille_base::error::Result;
 use quadrille_base::image::metrics::{Comparison, Protocol, compare};
 use quadrille_base::math::SH_C0;
-use quadrille_scene::table::{RawColumns, sigmoid};
+use quadrille_scene::activation::sigmoid;
+use quadrille_scene::table::RawColumns;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats};
 
 /// The difference of a view before and after a conversion.

@@ -12,7 +12,9 @@ use super::tile::{TILE_PX, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
 use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
+use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splats};
 
 /// Renders one frame, transparent where nothing covers it; for many frames, keep a [`Renderer`].
@@ -20,7 +22,7 @@ use quadrille_scene::{Camera, Splats};
 /// ```
 /// use quadrille_base::shading::Profile;
 /// use quadrille_render::cpu::{RenderSettings, render};
-/// use quadrille_scene::synth::{Recipe, Synthetic};
+/// use quadrille_render::synth::{Recipe, Synthetic};
 ///
 /// // Or the `splats` of `quadrille_scene::load` and the `cameras` of a camera file.
 /// let scene = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
@@ -83,12 +85,67 @@ impl Renderer {
         camera: &Camera,
         settings: &RenderSettings,
     ) -> (Counts, RenderTimes) {
+        self.draw(frame, splats, camera, settings, &Task::NEVER)
+    }
+
+    /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn render_task(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> Result<(Counts, RenderTimes)> {
+        let drawn = self.draw(frame, splats, camera, settings, task);
+        task.check()?;
+        Ok(drawn)
+    }
+
+    /// Renders a frame for each of `cameras` into the same memory and calls `each` with the index of the
+    /// camera and the frame. Progress is in frames.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
+    pub fn render_many(
+        &mut self,
+        splats: &Splats,
+        cameras: &[Camera],
+        settings: &RenderSettings,
+        task: &Task,
+        mut each: impl FnMut(usize, &Frame) -> Result<()>,
+    ) -> Result<()> {
+        let mut frame = Frame::new(1, 1);
+        let steps = task.steps(cameras.len() as u64);
+        for (index, camera) in cameras.iter().enumerate() {
+            self.render_task(&mut frame, splats, camera, settings, task)?;
+            each(index, &frame)?;
+            steps.advance(1)?;
+        }
+        Ok(())
+    }
+
+    /// Renders into a frame. Once `task` is cancelled, the work left is skipped.
+    fn draw(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> (Counts, RenderTimes) {
         let mut clock = Clock::start();
         frame.resize(camera.width, camera.height);
-        self.projected
-            .run(splats, camera, &settings.profile, Some(settings.level));
+        let (profile, level) = (&settings.profile, Some(settings.level));
+        self.projected.run(splats, camera, profile, level, task);
+        if task.is_cancelled() {
+            return (self.counts(0), clock.stop());
+        }
         let grid = self.list(frame, settings, &mut clock);
-        let fragments_blended = self.raster(frame, grid, settings);
+        let fragments_blended = self.raster(frame, grid, settings, task);
         (self.counts(fragments_blended), clock.stop())
     }
 
@@ -104,8 +161,9 @@ impl Renderer {
     ) -> (Vec<LayerPicture>, Counts, RenderTimes) {
         let mut clock = Clock::start();
         frame.resize(camera.width, camera.height);
+        let (profile, level) = (&settings.profile, Some(settings.level));
         self.projected
-            .run(splats, camera, &settings.profile, Some(settings.level));
+            .run(splats, camera, profile, level, &Task::NEVER);
         let view = ViewTransform::new(camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
         let grid = self.list(frame, settings, &mut clock);
@@ -129,11 +187,12 @@ impl Renderer {
         colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync,
     ) {
         frame.resize(camera.width, camera.height);
+        let (profile, level) = (&settings.profile, Some(settings.level));
         self.projected
-            .run(splats, camera, &settings.profile, Some(settings.level));
+            .run(splats, camera, profile, level, &Task::NEVER);
         self.projected.recolour(colour);
         let grid = self.list(frame, settings, &mut Clock::start());
-        self.raster(frame, grid, settings);
+        self.raster(frame, grid, settings, &Task::NEVER);
     }
 
     /// Lists the projected splats of each tile in drawing order.
@@ -155,13 +214,22 @@ impl Renderer {
     }
 
     /// Draws all tiles; returns the number of fragments blended.
-    fn raster(&self, frame: &mut Frame, grid: TileGrid, settings: &RenderSettings) -> u64 {
+    fn raster(
+        &self,
+        frame: &mut Frame,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> u64 {
         let picture = [frame.width(), frame.height()];
         let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
         rows.par_chunks_mut(TILE_PX)
             .with_max_len(1)
             .enumerate()
             .map(|(index, rows)| {
+                if task.is_cancelled() {
+                    return 0;
+                }
                 let area = area_of_tile(index, grid, picture);
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
                 let rows = &mut rows[..area.size_px[1]];

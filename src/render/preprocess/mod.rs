@@ -24,7 +24,9 @@ pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
 pub use view_transform::{ViewTransform, cut_radius_squared};
 
 pub(crate) use project::Projected;
+use quadrille_base::error::Result;
 use quadrille_base::shading::Profile;
+use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splats};
 
 /// The splats of a frame on the picture plane, and their drawing order.
@@ -52,8 +54,34 @@ impl Preprocessed {
     /// Preprocesses a frame on rayon's current thread pool. Splats are projected by the definition, one at a
     /// time in f64, so that the result is the same on every machine.
     pub fn run(&mut self, splats: &Splats, camera: &Camera, profile: &Profile) -> PreprocessTimes {
+        self.process(splats, camera, profile, &Task::NEVER)
+    }
+
+    /// As [`Self::run`], as a task.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn run_task(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        profile: &Profile,
+        task: &Task,
+    ) -> Result<PreprocessTimes> {
+        let times = self.process(splats, camera, profile, task);
+        task.check()?;
+        Ok(times)
+    }
+
+    fn process(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        profile: &Profile,
+        task: &Task,
+    ) -> PreprocessTimes {
         let start = Instant::now();
-        self.projected.run(splats, camera, profile, None);
+        self.projected.run(splats, camera, profile, None, task);
         let projected = Instant::now();
         self.order.clear();
         for chunk in 0..self.projected.chunks() {

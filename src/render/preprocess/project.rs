@@ -10,6 +10,7 @@ use super::view_transform::ViewTransform;
 use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::{SimdLevel, prefetch};
 use quadrille_base::shading::Profile;
+use quadrille_base::task::Task;
 use quadrille_scene::{BLOCK, Camera, Lanes, MAX_SPLATS, Projection, SplatBlock, Splats};
 
 /// Blocks per chunk, the unit of parallel work: 4096 splats.
@@ -50,13 +51,14 @@ pub(crate) struct ProjectedChunk<'a> {
 
 impl Projected {
     /// Projects every splat on rayon's current thread pool: in lanes of `level`, or without one by the
-    /// definition.
+    /// definition. The chunks left are empty once `task` is cancelled.
     pub(crate) fn run(
         &mut self,
         splats: &Splats,
         camera: &Camera,
         profile: &Profile,
         level: Option<SimdLevel>,
+        task: &Task,
     ) {
         let view = &ViewTransform::new(camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
@@ -79,6 +81,9 @@ impl Projected {
         slots
             .enumerate()
             .map(|(chunk, ((splats_out, bounds), keys))| {
+                if task.is_cancelled() {
+                    return 0;
+                }
                 let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
                 match (view.projection, level) {
                     (Projection::Pinhole, Some(level)) => {

@@ -48,8 +48,8 @@ impl Exposures {
         &self.file
     }
 
-    /// The exposure of a view, whose colours `c` become `c[0] rows[0][k] + c[1] rows[1][k] + c[2] rows[2][k]
-    /// + rows[k][3]`: the exposure with the same name or else, since some files have names with extensions
+    /// The exposure of a view, whose colours `c` become
+    /// `c[0] rows[0][k] + c[1] rows[1][k] + c[2] rows[2][k] + rows[k][3]`: the exposure with the same name or else, since some files have names with extensions
     /// and others without, the only one whose name is the same up to the extension.
     pub fn of(&self, view: &str) -> Option<&[[f32; 4]; 3]> {
         if let Some(exposure) = self.by_name.get(view) {

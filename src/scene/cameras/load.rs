@@ -7,6 +7,7 @@ use super::camera_options::CameraOptions;
 use super::json::JsonNode;
 use super::world_transform::{self, CameraTransform, WorldTransform};
 use super::{camera_path, colmap, exported_poses, inria_json, json, names, playcanvas, transforms};
+use crate::formats::BYTES;
 use quadrille_base::error::{Error, Result, shown};
 
 /// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a `camera_path.json`, poses of
@@ -34,7 +35,21 @@ pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
 /// As [`load`].
 pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<CameraFile> {
     let path = path.as_ref();
-    let mut file = load_raw(path, options)?;
+    named(path, load_raw(path, options)?)
+}
+
+/// Loads the cameras in the bytes of a JSON file of any format that [`load`] reads. Errors call the source
+/// `<bytes>`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
+    let path = Path::new(BYTES);
+    named(path, read_json_bytes(path, bytes, options)?)
+}
+
+/// Makes the names of cameras unique, of which there is one at least.
+fn named(path: &Path, mut file: CameraFile) -> Result<CameraFile> {
     if file.cameras.is_empty() {
         return Err(Error::malformed(
             path,
@@ -76,7 +91,11 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
 
 /// Reads a JSON file of any format.
 fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
-    let value = json::parse(path, &json::read_bounded(path)?)?;
+    read_json_bytes(path, &json::read_bounded(path)?, options)
+}
+
+fn read_json_bytes(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
+    let value = json::parse(path, bytes)?;
     let root = JsonNode::root(path, &value);
     if value.is_array() {
         return match exported_poses::is_export(&root)? {

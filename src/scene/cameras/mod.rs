@@ -44,7 +44,7 @@ pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
 pub use framing::{FramingTarget, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
-pub use load::{load, load_with};
+pub use load::{load, load_bytes, load_with};
 pub use picture_size::{PictureScale, PictureSize};
 pub use selection::load_selected;
 pub use selection::{load_views, select};

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
 use crate::activate::ValueEncoding;
+use crate::activation::{log_scale, logit, sigmoid};
 use crate::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
 use crate::encoding::SceneEncoding;
 use crate::scene_file::{Scene, SceneFormat};
 use crate::splats::Lanes;
-use crate::table::{RawColumns, SplatTable, log_scale, logit, sigmoid};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow};
 
@@ -108,7 +109,7 @@ fn read(source: &SceneSource<'_>) -> Result<Scene> {
         scales: 3,
         filtered: false,
     };
-    let splats = assemble_fixed(bytes, 0, RECORD_BYTES, layout, |rows, raw| {
+    let splats = assemble_fixed(bytes, 0, RECORD_BYTES, layout, source.task, |rows, raw| {
         decode(rows.as_chunks().0, raw.plain);
     })?;
     Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))

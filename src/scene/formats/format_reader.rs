@@ -8,6 +8,7 @@ use crate::scene_file::{Scene, SceneFormat};
 use crate::table::SplatTable;
 use crate::table::TableSource;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 
 /// A format of scene files, with its identification and its reader.
 pub(super) struct FormatReader {
@@ -37,6 +38,20 @@ pub(super) struct SceneSource<'a> {
     /// Whether files beside `path` may be read: whether it is a file.
     pub(super) has_folder: bool,
     pub(super) options: LoadOptions,
+    pub(super) task: &'a Task,
+}
+
+impl<'a> SceneSource<'a> {
+    /// Bytes called `path`, with nothing beside them.
+    pub(super) fn of_bytes(bytes: &'a Bytes<'a>, path: &'a Path) -> Self {
+        Self {
+            bytes,
+            path,
+            has_folder: false,
+            options: LoadOptions::default(),
+            task: &Task::NEVER,
+        }
+    }
 }
 
 impl SceneSource<'_> {

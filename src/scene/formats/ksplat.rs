@@ -6,11 +6,12 @@
 use half::f16;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
+use crate::activation::{log_scale, logit};
 use crate::byte_reader::ByteReader;
 use crate::encoding::SceneEncoding;
 use crate::scene_file::SceneFormat;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
-use crate::table::{RawColumns, SplatTable, log_scale, logit};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, narrow};
 

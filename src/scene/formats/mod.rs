@@ -17,13 +17,17 @@ use std::path::{Path, PathBuf};
 
 use super::bytes::Bytes;
 use super::encoding::LoadOptions;
-use super::scene_file::Scene;
+use super::scene_file::{Scene, SceneFormat};
 use super::table::SplatTable;
 use quadrille_base::error::{Error, Result, shown};
+use quadrille_base::task::Task;
 pub use source_files::source_files;
 pub use write::{OutputFormat, write_table};
 
 use format_reader::{FormatReader, Reader, SceneSource};
+
+/// Name of bytes without a file in errors.
+pub(crate) const BYTES: &str = "<bytes>";
 
 /// All known formats. The first one whose mark a file has is its format, else the first one whose
 /// extension it has, else the one whose values it seems to hold.
@@ -61,7 +65,15 @@ pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
 /// # Errors
 /// As [`load`], and [`Error::Argument`] for a level of detail that a streamed SOG does not have.
 pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> {
-    open(path.as_ref(), options, read_scene)
+    load_task(path, options, &Task::NEVER)
+}
+
+/// As [`load_with`], as a task, whose progress is in splats.
+///
+/// # Errors
+/// As [`load_with`], and [`Error::Cancelled`].
+pub fn load_task(path: impl AsRef<Path>, options: LoadOptions, task: &Task) -> Result<Scene> {
+    open(path.as_ref(), options, task, read_scene)
 }
 
 /// Reads the raw columns of the scene file `path` of any format, for conversion. Columns with unknown names
@@ -70,37 +82,87 @@ pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> 
 /// # Errors
 /// As [`load_with`].
 pub fn load_table(path: impl AsRef<Path>, options: LoadOptions) -> Result<SplatTable> {
-    open(path.as_ref(), options, |reader, source| {
-        (reader.table)(source)
+    load_table_task(path, options, &Task::NEVER)
+}
+
+/// As [`load_table`], as a task.
+///
+/// # Errors
+/// As [`load_table`], and [`Error::Cancelled`].
+pub fn load_table_task(
+    path: impl AsRef<Path>,
+    options: LoadOptions,
+    task: &Task,
+) -> Result<SplatTable> {
+    open(path.as_ref(), options, task, |reader, source| {
+        let table = (reader.table)(source)?;
+        task.check()?;
+        Ok(table)
     })
 }
 
-/// Loads a scene from the bytes of a file; `path` provides the extension, and is named in errors.
+/// Loads a scene from bytes of any format, which is recognized by the content. Errors call the source
+/// `<bytes>`.
 ///
 /// # Errors
 /// As [`load`], for content. A SOG in a folder needs its other files, so that only a zip can be read.
-pub fn load_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
-    load_bytes_with(bytes, path, LoadOptions::default())
+pub fn load_bytes(bytes: &[u8]) -> Result<Scene> {
+    load_named_bytes(bytes, Path::new(BYTES))
 }
 
-/// As [`load_bytes`], with options.
+/// Loads a scene from bytes of a known format, such as a `.splat`, which has no mark of its own.
 ///
 /// # Errors
 /// As [`load_bytes`].
-pub fn load_bytes_with(bytes: &[u8], path: &Path, options: LoadOptions) -> Result<Scene> {
+pub fn load_bytes_as(bytes: &[u8], format: SceneFormat) -> Result<Scene> {
+    let known = FORMATS.into_iter().find(|known| known.format == format);
+    let (bytes, path) = (&Bytes::Borrowed(bytes), Path::new(BYTES));
+    read_as(known, &SceneSource::of_bytes(bytes, path), read_scene)
+}
+
+/// Loads a scene from the bytes of a file called `path`, which provides the extension and is named in
+/// errors.
+///
+/// # Errors
+/// As [`load_bytes`].
+pub fn load_named_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
+    load_named_bytes_with(bytes, path, LoadOptions::default(), &Task::NEVER)
+}
+
+/// As [`load_named_bytes`], with options and as a task.
+///
+/// # Errors
+/// As [`load_bytes`], and [`Error::Cancelled`].
+pub fn load_named_bytes_with(
+    bytes: &[u8],
+    path: &Path,
+    options: LoadOptions,
+    task: &Task,
+) -> Result<Scene> {
+    let bytes = &Bytes::Borrowed(bytes);
     let source = SceneSource {
-        bytes: &Bytes::Borrowed(bytes),
-        path,
-        has_folder: false,
         options,
+        task,
+        ..SceneSource::of_bytes(bytes, path)
     };
     read(&source, read_scene)
+}
+
+impl SceneFormat {
+    /// The format of files with this extension, without its dot.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        let extension = extension.to_ascii_lowercase();
+        let mut formats = FORMATS.into_iter();
+        let found = formats.find(|f| f.extensions.contains(&extension.as_str()));
+        found.map(|found| found.format)
+    }
 }
 
 /// Opens `path` and reads it.
 fn open<T>(
     path: &Path,
     options: LoadOptions,
+    task: &Task,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
 ) -> Result<T> {
     let path = &description(path)?;
@@ -109,6 +171,7 @@ fn open<T>(
         path,
         has_folder: path.as_os_str() != "-",
         options,
+        task,
     };
     read(&source, read_with)
 }
@@ -130,7 +193,7 @@ fn description(path: &Path) -> Result<PathBuf> {
 fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {
     match reader.scene {
         Some(scene) => scene(source),
-        None => (reader.table)(source)?.into_scene(),
+        None => (reader.table)(source)?.into_scene_with(source.task),
     }
 }
 
@@ -139,8 +202,18 @@ fn read<T>(
     source: &SceneSource<'_>,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
 ) -> Result<T> {
+    read_as(sniff(source.bytes, source.path), source, read_with)
+}
+
+/// Reads a file of the format `known`, or fails if there is none.
+fn read_as<T>(
+    known: Option<&FormatReader>,
+    source: &SceneSource<'_>,
+    read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
+) -> Result<T> {
+    source.task.check()?;
     let path = source.path;
-    let read = match sniff(source.bytes, path) {
+    let read = match known {
         Some(FormatReader {
             reader: Some(reader),
             ..

@@ -6,13 +6,13 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use quadrille::load_bytes;
+use quadrille::load_named_bytes;
 use quadrille_scene::formats::ply::Header as Header;
 
 fuzz_target!(|bytes: &[u8]| {
     for name in ["fuzz.ply", "fuzz.splat", "fuzz.spz", "fuzz.sog", "fuzz.ksplat", "fuzz.glb"] {
         let path = Path::new(name);
-        let Ok(scene) = load_bytes(bytes, path) else {
+        let Ok(scene) = load_named_bytes(bytes, path) else {
             continue;
         };
         for splat in scene.splats.iter() {

@@ -8,13 +8,14 @@ use super::accessor::BufferStore;
 use super::container::split;
 use super::instances::{MeshInstance, instances};
 use super::json::{Document, Primitive};
+use crate::activation::{log_scale, logit};
 use crate::bytes::Bytes;
 use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
 use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
 use crate::formats::spz;
 use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
-use crate::table::{RawColumns, SplatTable, log_scale, logit};
+use crate::table::{RawColumns, SplatTable};
 use crate::transform::Similarity;
 use quadrille_base::error::{Error, Result};
 
@@ -142,6 +143,7 @@ fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Res
         path: source.path,
         has_folder: false,
         options: LoadOptions::new(Some(SplatAxes::RDF), 0),
+        task: source.task,
     };
     spz::read(&inner)?.raw(source.path)
 }

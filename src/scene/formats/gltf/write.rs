@@ -5,8 +5,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::splats::SPLATTING;
+use crate::activation::sigmoid;
 use crate::splats::rest_coefficients;
-use crate::table::{RawColumns, SplatTable, sigmoid};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, narrow};
 

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::compressed::{CHUNK, CHUNK_PROPERTIES, PACKED_PROPERTIES, SH_RANGE};
+use crate::activation::sigmoid;
 use crate::column_names::rest_name;
 use crate::morton::improved_chunk_order;
 use crate::quaternion::without_largest;
-use crate::table::{RawColumns, SplatTable, sigmoid};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, narrow};
 

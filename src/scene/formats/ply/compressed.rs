@@ -8,6 +8,7 @@
 use super::body::Body;
 use super::header::{Element, Encoding, Header, Kind};
 use super::number;
+use crate::activation::logit;
 use crate::chunk_order::CHUNK_ROWS;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
@@ -15,7 +16,7 @@ use crate::quaternion::with_largest;
 use crate::scalar::Scalar;
 use crate::scene_file::SceneFormat;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
-use crate::table::{RawColumns, SplatTable, logit};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow};
 

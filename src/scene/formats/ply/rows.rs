@@ -13,6 +13,7 @@ use crate::scene_file::{Dropped, Scene, SceneFormat};
 use crate::splats::{BLOCK, Splats};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
+use quadrille_base::task::Task;
 
 /// Name of the format that 3DGS trainers write.
 pub(super) const NAME: SceneFormat = SceneFormat("PLY");
@@ -25,7 +26,9 @@ const WORD_BYTES: usize = 4;
 
 /// Reads the splats of a PLY.
 pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
-    let SceneSource { bytes, path, .. } = source;
+    let SceneSource {
+        bytes, path, task, ..
+    } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
     let mut body = Body::new(&header, bytes, path);
@@ -35,8 +38,11 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     body.check_room(layout.element)?;
     let stride = layout.element.stride_bytes();
     let splats = match stride.filter(|_| header.encoding != Encoding::Ascii) {
-        Some(stride) => read_fixed(bytes, body.offset(), stride, header.encoding, &layout)?,
-        None => read_in_order(body, bytes, &layout)?,
+        Some(stride) => {
+            let rows = (body.offset(), stride);
+            read_fixed(bytes, rows, header.encoding, &layout, task)?
+        }
+        None => read_in_order(body, bytes, &layout, task)?,
     };
     let profile_hint = profile_hint(layout.element, &header.comments);
     let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
@@ -56,22 +62,36 @@ struct FixedField {
     slot: usize,
 }
 
-/// Reads binary rows of the same size, on all threads.
+/// Reads binary rows of the same size, given their start and stride in bytes, on all threads.
 fn read_fixed(
     bytes: &Bytes<'_>,
-    start: usize,
-    stride: usize,
+    (start, stride): (usize, usize),
     encoding: Encoding,
     layout: &Layout<'_>,
+    task: &Task,
 ) -> Result<(Splats, Dropped)> {
     let fields = fields(layout);
     match word_slots(&fields, stride, encoding) {
-        Some(words) => assemble_fixed(bytes, start, stride, layout.row_layout, |rows, raw| {
-            decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
-        }),
-        None => assemble_fixed(bytes, start, stride, layout.row_layout, |rows, raw| {
-            decode_fields(rows, stride, &fields, encoding, raw);
-        }),
+        Some(words) => assemble_fixed(
+            bytes,
+            start,
+            stride,
+            layout.row_layout,
+            task,
+            |rows, raw| {
+                decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
+            },
+        ),
+        None => assemble_fixed(
+            bytes,
+            start,
+            stride,
+            layout.row_layout,
+            task,
+            |rows, raw| {
+                decode_fields(rows, stride, &fields, encoding, raw);
+            },
+        ),
     }
 }
 
@@ -176,8 +196,9 @@ fn read_in_order(
     mut body: Body<'_>,
     bytes: &Bytes<'_>,
     layout: &Layout<'_>,
+    task: &Task,
 ) -> Result<(Splats, Dropped)> {
-    assemble_in_order(layout.row_layout, |batch| {
+    assemble_in_order(layout.row_layout, task, |batch| {
         let from = body.offset();
         let dropped = batch.fill(|rows, mut raw| {
             for (lane, row) in rows.enumerate() {

@@ -6,10 +6,11 @@ use super::archive::Archive;
 use super::meta::{Meta, Part};
 use super::textures::Pixels;
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, LOSSES, META, NAME};
+use crate::activation::logit;
 use crate::encoding::SceneEncoding;
 use crate::quaternion::with_largest;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
-use crate::table::{RawColumns, SplatTable, logit};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 

@@ -9,9 +9,10 @@ use super::codebook::{codebook, indices};
 use super::encode::{Picture, files, picture_width, zip};
 use super::palette::{Palette, palette};
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, META};
+use crate::activation::sigmoid;
 use crate::morton::improved_order;
 use crate::quaternion::without_largest;
-use crate::table::{RawColumns, SplatTable, sigmoid};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 

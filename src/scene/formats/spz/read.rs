@@ -7,11 +7,12 @@ use super::{
     ANTIALIASED, AXES_EXTENSION, EXTENSIONS, FORMAT, GZIP_HEADER_BYTES, LOSSES, MAGIC, SpzHeader,
     TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
 };
+use crate::activation::logit;
 use crate::byte_reader::ByteReader;
 use crate::encoding::{SceneEncoding, SplatAxes};
 use crate::formats::format_reader::SceneSource;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
-use crate::table::{RawColumns, SplatTable, logit};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 
 /// Largest ratio of unpacked to packed bytes. No encoder gets near it, and it bounds the memory that a header

@@ -11,9 +11,10 @@ use super::packed;
 use super::{
     ANTIALIASED, AXES_EXTENSION, EXTENSIONS, MAGIC, SpzHeader, TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
 };
+use crate::activation::sigmoid;
 use crate::encoding::SplatAxes;
 use crate::splats::rest_coefficients;
-use crate::table::{RawColumns, SplatTable, sigmoid};
+use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 
 /// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::light::{Light, Material};
 use super::random::Rng;
 use super::surface::{SampledSurface, SurfaceSample};
-use crate::{Camera, Intrinsics};
+use quadrille_scene::{Camera, Intrinsics};
 
 /// Chooses the material of a surface at a point.
 pub(crate) type Paint = Box<dyn Fn(&SurfaceSample, &mut Rng) -> Material + Send + Sync>;

@@ -23,10 +23,10 @@ mod splat;
 mod surface;
 mod world;
 
-use crate::{Camera, Splat, Splats};
 use part::BuiltScene;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
+use quadrille_scene::{Camera, Splat, Splats};
 use random::Rng;
 
 /// Least and greatest number of splats of a procedural scene.

@@ -4,14 +4,14 @@
 //! size of the picture; blocks of 8x8 pixels are then averaged in linear light. Tessellation is chosen for
 //! the picture at its own size.
 
-use super::camera::MeshCamera;
-use super::frame::{FrameSettings, VisibleFrame};
-use super::grid::GridSource;
-use super::merge::MergeUnitKind;
-use super::shade::{Sampling, Shader};
 use quadrille_base::error::Result;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::{FrameSettings, VisibleFrame};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::merge::MergeUnitKind;
+use quadrille_mesh::shade::{Sampling, Shader};
 
 /// Number of samples along the side of a pixel.
 const SIDE: u32 = 8;

@@ -6,7 +6,7 @@ use super::harmonics::{self, BASIS, Y00};
 use super::light::{Grain, Light, Material};
 use super::random::{Rng, Vec3};
 use super::surface::{SurfaceSample, perpendicular};
-use crate::Splat;
+use quadrille_scene::Splat;
 
 /// Shares of a solid's splats that are buried and that are haze; the others lie on the surface.
 const BURIED: f32 = 0.24;

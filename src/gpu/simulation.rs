@@ -1,0 +1,100 @@
+//! Simulation of a frame by any methods.
+
+use crate::config::Config;
+use crate::machine::Machine;
+use crate::method::Method;
+use crate::outcome::Outcome;
+use crate::view::PreparedView;
+use crate::wiring::Watch;
+use quadrille_base::error::Result;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::Profile;
+use quadrille_base::task::Task;
+use quadrille_scene::{Camera, Splats};
+
+/// Settings of [`simulate`]. The default is the variants of the pipeline in the default configuration and
+/// profile.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Simulation {
+    /// Configuration of the machine.
+    pub config: Config,
+    /// Methods to run, in parallel on rayon's current pool.
+    pub methods: Vec<Method>,
+    /// Constants of the renderer that the scene was trained for.
+    pub profile: Profile,
+    /// Optional results of the pipeline.
+    pub watch: Watch,
+    /// Cancellation, and progress in methods.
+    pub task: Task,
+}
+
+impl Default for Simulation {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            methods: Method::defaults(),
+            profile: Profile::default(),
+            watch: Watch::default(),
+            task: Task::NEVER,
+        }
+    }
+}
+
+impl Simulation {
+    /// Settings for methods, or variants of the pipeline, in a configuration.
+    #[must_use]
+    pub fn new(config: Config, methods: impl IntoIterator<Item = impl Into<Method>>) -> Self {
+        Self {
+            config,
+            methods: methods.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the profile, for example that of [`Scene::profile`](quadrille_scene::Scene::profile).
+    #[must_use]
+    pub fn with_profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// Sets the task.
+    #[must_use]
+    pub fn with_task(self, task: &Task) -> Self {
+        let task = task.clone();
+        Self { task, ..self }
+    }
+}
+
+/// Simulates a frame: splats are projected in the profile, sorted, and drawn by each method. Returns the
+/// outcomes in the order of the methods.
+///
+/// # Errors
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit,
+/// and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+///
+/// # Examples
+/// ```
+/// use quadrille::{Config, Method, Recipe, Simulation, Synthetic, simulate};
+///
+/// let island = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+/// let camera = island.cameras()[0].resized(64, 48)?;
+/// let config = Config::preset("vr-pipe")?.with("tc.bins=16")?;
+/// let methods = [Method::parse("het+qm")?, Method::parse("compute")?];
+/// let outcomes = simulate(&island.splats(), &camera, &Simulation::new(config, methods))?;
+/// assert!(outcomes.iter().all(|o| o.cycles() > 0 && o.frame().width() == 64));
+/// # Ok::<(), quadrille::Error>(())
+/// ```
+pub fn simulate(splats: &Splats, camera: &Camera, simulation: &Simulation) -> Result<Vec<Outcome>> {
+    let Simulation {
+        config,
+        methods,
+        profile,
+        watch,
+        task,
+    } = simulation;
+    let machines = Machine::all(config, methods, *watch)?;
+    let view = PreparedView::new_task(splats, camera, profile, SimdLevel::best(), task)?;
+    let runs = Machine::run_all_task(&machines, &view, task)?;
+    Ok(runs.into_iter().map(|run| run.outcome).collect())
+}

@@ -1,0 +1,195 @@
+//! Splats from slices of the caller, and back.
+
+use super::encoding::SceneEncoding;
+use super::scene_file::SceneFormat;
+use super::splats::{MAX_SH_DEGREE, MAX_SPLATS, Splat, Splats, rest_coefficients};
+use super::table::{RawColumns, SplatTable, TableSource};
+use crate::activation::{log_scale, logit};
+use quadrille_base::error::{Error, Result};
+
+/// Attributes of splats in memory, one element per splat.
+#[derive(Debug, Clone, Copy)]
+pub struct SplatSlices<'a> {
+    /// Centres x, y, z in world space (right, down, forward).
+    pub means: &'a [[f32; 3]],
+    /// Standard deviations along the axes: linear if activated, natural logarithms if raw.
+    pub scales: &'a [[f32; 3]],
+    /// Quaternions w, x, y, z of any length but zero.
+    pub rotations: &'a [[f32; 4]],
+    /// Opacities: 0 to 1 if activated, logits if raw.
+    pub opacities: &'a [f32],
+    /// Coefficients of spherical harmonics, `(degree + 1)^2` per splat, one splat after the other; each
+    /// is red, green, blue, the constant one first.
+    pub sh: &'a [[f32; 3]],
+}
+
+/// Attributes of splats in memory, as [`SplatSlices`] describes them.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "described by the fields of SplatSlices")]
+pub struct SplatArrays {
+    pub means: Vec<[f32; 3]>,
+    pub scales: Vec<[f32; 3]>,
+    pub rotations: Vec<[f32; 4]>,
+    pub opacities: Vec<f32>,
+    pub sh: Vec<[f32; 3]>,
+}
+
+impl SplatArrays {
+    /// Borrows the arrays.
+    pub fn as_slices(&self) -> SplatSlices<'_> {
+        SplatSlices {
+            means: &self.means,
+            scales: &self.scales,
+            rotations: &self.rotations,
+            opacities: &self.opacities,
+            sh: &self.sh,
+        }
+    }
+}
+
+impl SplatSlices<'_> {
+    /// Checks the lengths; returns the degree of the spherical harmonics.
+    fn degree(&self) -> Result<u8> {
+        let splats = self.means.len();
+        Error::check_limit("splats in a scene", MAX_SPLATS as u64, splats as u64)?;
+        let lengths = [
+            ("scales", self.scales.len()),
+            ("rotations", self.rotations.len()),
+            ("opacities", self.opacities.len()),
+        ];
+        for (what, length) in lengths {
+            if length != splats {
+                let expected = format!("{splats} elements, as means");
+                return Err(Error::argument(what, expected, length.to_string()));
+            }
+        }
+        let fits = |degree: &u8| (rest_coefficients(*degree) + 1) * splats == self.sh.len();
+        (0..=MAX_SH_DEGREE).find(fits).ok_or_else(|| {
+            let expected = format!("1, 4, 9, 16 or 25 coefficients for each of {splats} splats");
+            Error::argument("sh", expected, self.sh.len().to_string())
+        })
+    }
+
+    /// Checks that numbers are finite, quaternions are not zero, and, if `activated`, that scales and
+    /// opacities are in range. Infinite logits are opacities of 0 and 1.
+    fn check_values(&self, activated: bool) -> Result<()> {
+        let wrong = |what: &str, at: Option<usize>, expected: &str| match at {
+            None => Ok(()),
+            Some(at) => {
+                let what = format!("{what}[{at}]");
+                Err(Error::argument(what, expected, "another value"))
+            }
+        };
+        let bad3 =
+            |values: &[[f32; 3]]| values.iter().position(|v| !v.iter().all(|x| x.is_finite()));
+        wrong("means", bad3(self.means), "finite numbers")?;
+        wrong("scales", bad3(self.scales), "finite numbers")?;
+        wrong("sh", bad3(self.sh), "finite numbers")?;
+        let is_rotation = |q: &[f32; 4]| q.iter().all(|x| x.is_finite()) && *q != [0.0; 4];
+        let bad = self.rotations.iter().position(|q| !is_rotation(q));
+        wrong("rotations", bad, "a finite quaternion other than zero")?;
+        if !activated {
+            let bad = self.opacities.iter().position(|v| v.is_nan());
+            return wrong("opacities", bad, "a logit");
+        }
+        let bad = self.scales.iter().position(|v| v.iter().any(|x| *x < 0.0));
+        wrong("scales", bad, "numbers of at least 0")?;
+        let bad = self.opacities.iter().position(|v| !(0.0..=1.0).contains(v));
+        wrong("opacities", bad, "a number from 0 to 1")
+    }
+}
+
+impl Splats {
+    /// Creates splats from activated attributes. Quaternions are normalized.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the slice whose length or values do not fit; [`Error::Limit`] for too
+    /// many splats.
+    pub fn from_slices(slices: &SplatSlices<'_>) -> Result<Self> {
+        let degree = slices.degree()?;
+        slices.check_values(true)?;
+        let per_splat = rest_coefficients(degree) + 1;
+        let splats = (0..slices.means.len()).map(|i| {
+            let mut sh = [[0.0; 3]; 25];
+            sh[..per_splat].copy_from_slice(&slices.sh[i * per_splat..][..per_splat]);
+            let q = slices.rotations[i].map(f64::from);
+            let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+            Splat {
+                mean: slices.means[i],
+                scale: slices.scales[i],
+                rotation: q.map(|v| quadrille_base::math::narrow(v / norm)),
+                opacity: slices.opacities[i],
+                sh,
+            }
+        });
+        Ok(Self::from_splats(degree, splats))
+    }
+
+    /// The attributes of all splats, activated.
+    pub fn to_arrays(&self) -> SplatArrays {
+        let per_splat = rest_coefficients(self.sh_degree()) + 1;
+        let mut arrays = SplatArrays::default();
+        for splat in self.iter() {
+            arrays.means.push(splat.mean);
+            arrays.scales.push(splat.scale);
+            arrays.rotations.push(splat.rotation);
+            arrays.opacities.push(splat.opacity);
+            arrays.sh.extend(&splat.sh[..per_splat]);
+        }
+        arrays
+    }
+}
+
+impl SplatTable {
+    /// Creates a table from activated attributes, to convert it or to write it with
+    /// [`write_table`](crate::write_table).
+    ///
+    /// # Errors
+    /// As [`Splats::from_slices`].
+    pub fn from_slices(slices: &SplatSlices<'_>) -> Result<Self> {
+        Self::of_slices(slices, true)
+    }
+
+    /// Creates a table from raw attributes: logarithms of scales and logits of opacities.
+    ///
+    /// # Errors
+    /// As [`Splats::from_slices`].
+    pub fn from_raw_slices(slices: &SplatSlices<'_>) -> Result<Self> {
+        Self::of_slices(slices, false)
+    }
+
+    fn of_slices(slices: &SplatSlices<'_>, activated: bool) -> Result<Self> {
+        let degree = slices.degree()?;
+        slices.check_values(activated)?;
+        let (rows, rest) = (slices.means.len(), rest_coefficients(degree));
+        let mut raw = RawColumns::zeroed(rows, degree);
+        for row in 0..rows {
+            for axis in 0..3 {
+                raw.mean[axis][row] = slices.means[row][axis];
+                let scale = slices.scales[row][axis];
+                raw.scale[axis][row] = if activated { log_scale(scale) } else { scale };
+                let coefficients = &slices.sh[row * (rest + 1)..][..rest + 1];
+                raw.sh_constant[axis][row] = coefficients[0][axis];
+                for (k, coefficient) in coefficients[1..].iter().enumerate() {
+                    raw.sh_rest[axis * rest + k][row] = coefficient[axis];
+                }
+            }
+            for (column, value) in raw.rotation.iter_mut().zip(slices.rotations[row]) {
+                column[row] = value;
+            }
+            let opacity = slices.opacities[row];
+            raw.opacity[row] = if activated {
+                logit(f64::from(opacity))
+            } else {
+                opacity
+            };
+        }
+        let source = TableSource {
+            format: SceneFormat("memory"),
+            file_bytes: 0,
+            encoding: SceneEncoding::new("none", "none"),
+        };
+        Ok(Self::of_raw(raw, source))
+    }
+}

@@ -1,0 +1,10 @@
+//! What users of the library do, each in a few lines, and cancellation of long calls.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod cancel;
+mod tour;

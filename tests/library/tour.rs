@@ -1,0 +1,180 @@
+//! Each task of the library's users in at most 15 lines.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use quadrille::convert::Action;
+use quadrille::{
+    Config, Error, Frame, Layer, LayerSettings, Method, OutputFormat, Protocol, Recipe,
+    RenderSettings, Renderer, Result, Simulation, SplatSlices, SplatTable, Splats, Synthetic, Task,
+};
+
+fn vase() -> Synthetic {
+    Synthetic::new(Recipe::Object, 1, 2000, 0).unwrap()
+}
+
+/// A table of the splats of [`vase`].
+fn table() -> SplatTable {
+    SplatTable::from_slices(&vase().splats().to_arrays().as_slices()).unwrap()
+}
+
+#[test]
+fn load_render_write() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, picture) = (folder.path().join("a.ply"), folder.path().join("a.png"));
+    quadrille::write_table(&file, &table(), OutputFormat::Ply)?;
+
+    let scene = quadrille::load(&file)?;
+    let camera = vase().cameras()[0].resized(64, 36)?;
+    let (frame, _) = quadrille::render(&scene.splats, &camera, &RenderSettings::default());
+    quadrille::write_picture(&picture, &frame)?;
+    assert_eq!(quadrille::read_picture(&picture)?.width(), 64);
+    Ok(())
+}
+
+#[test]
+fn many_cameras_with_progress_and_cancel() {
+    let (scene, seen) = (vase(), Arc::new(AtomicU64::new(0)));
+    let into = Arc::clone(&seen);
+    let task = Task::new().on_progress(move |done, _| into.store(done, Ordering::Relaxed));
+    let cameras = vec![scene.cameras()[0].resized(64, 36).unwrap(); 5];
+    let (splats, settings) = (scene.splats(), RenderSettings::default());
+    let each = |index: usize, _: &Frame| {
+        if index == 2 {
+            task.cancel();
+        }
+        Ok(())
+    };
+    let result = Renderer::default().render_many(&splats, &cameras, &settings, &task, each);
+    assert!(matches!(result, Err(Error::Cancelled)));
+    assert_eq!(seen.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn depth_normals_and_identifiers() -> Result<()> {
+    let (scene, settings) = (vase(), RenderSettings::default());
+    let camera = scene.cameras()[0].resized(64, 36)?;
+    let (mut frame, layers) = (
+        Frame::new(64, 36),
+        vec![Layer::Depth, Layer::Normal, Layer::Id],
+    );
+    let layers = LayerSettings {
+        layers,
+        is_distance: false,
+    };
+    let mut renderer = Renderer::default();
+    let (pictures, ..) =
+        renderer.render_layers_into(&mut frame, &scene.splats(), &camera, &settings, &layers);
+    assert!(pictures[0].plane(0).iter().any(|depth| *depth > 0.0));
+    assert!(pictures[0].whole_plane(0).is_none() && pictures[1].whole_plane(0).is_none());
+    let ids = pictures[2].whole_plane(0).unwrap();
+    assert!(ids.iter().any(|id| *id < 2000));
+    Ok(())
+}
+
+#[test]
+fn splats_from_slices_saved_as_spz_and_sog() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let slices = SplatSlices {
+        means: &[[0.0, 0.0, 1.0], [1.0, 0.0, 2.0]],
+        scales: &[[0.1; 3], [0.2; 3]],
+        rotations: &[[1.0, 0.0, 0.0, 0.0]; 2],
+        opacities: &[0.5, 0.75],
+        sh: &[[0.0, 0.5, 1.0]; 2],
+    };
+    for (name, format) in [("a.spz", OutputFormat::Spz4), ("a.sog", OutputFormat::Sog)] {
+        let path = folder.path().join(name);
+        quadrille::write_table(&path, &SplatTable::from_slices(&slices)?, format)?;
+        let scene = quadrille::load_bytes(&std::fs::read(&path).unwrap())?;
+        assert_eq!(scene.splats.len(), 2);
+    }
+    let splats = Splats::from_slices(&slices)?;
+    assert_eq!(splats.to_arrays().means, slices.means);
+    assert_eq!(
+        Splats::from_slices(&splats.to_arrays().as_slices())?,
+        splats
+    );
+    Ok(())
+}
+
+#[test]
+fn slices_that_do_not_fit_are_refused_by_name() {
+    let slices = SplatSlices {
+        means: &[[0.0; 3]],
+        scales: &[[1.0; 3]],
+        rotations: &[[1.0, 0.0, 0.0, 0.0]],
+        opacities: &[1.5],
+        sh: &[[0.0; 3]],
+    };
+    let error = |slices| Splats::from_slices(&slices).unwrap_err().to_string();
+    assert!(error(slices).starts_with("opacities[0]: expected a number from 0 to 1"));
+    let longer = [[0.0; 3]; 2];
+    assert!(
+        error(SplatSlices {
+            sh: &longer,
+            ..slices
+        })
+        .starts_with("sh: expected 1, 4")
+    );
+    assert!(
+        error(SplatSlices {
+            scales: &[],
+            ..slices
+        })
+        .starts_with("scales: expected 1 el")
+    );
+}
+
+#[test]
+fn convert_with_actions() -> Result<()> {
+    let mut table = table();
+    let actions = [
+        Action::LimitSh(0),
+        Action::DropFloaters(8.0),
+        Action::Morton,
+    ];
+    Action::apply_all(&actions, &mut table, Path::new("vase"), &Task::NEVER)?;
+    assert_eq!(table.sh_degree(), 0);
+    Ok(())
+}
+
+#[test]
+fn simulate_with_any_method_and_compare_pictures() -> Result<()> {
+    let (scene, splats) = (vase(), vase().splats());
+    let camera = scene.cameras()[0].resized(64, 36)?;
+    let names = [
+        "baseline",
+        "het+qm",
+        "multipass:3",
+        "interlock",
+        "compute",
+        "gscore",
+    ];
+    let methods = Method::parse_all(&names.map(str::to_owned))?;
+    // Or `quadrille::load("scene.ply")?.profile()`.
+    let profile = quadrille::Profile::named("gsplat")?;
+    let simulation = Simulation::new(Config::default(), methods).with_profile(profile);
+    let outcomes = quadrille::simulate(&splats, &camera, &simulation)?;
+    assert_eq!(outcomes.len(), 6);
+    let (a, b) = (outcomes[0].frame(), outcomes[4].frame());
+    let difference = quadrille::compare(&a, &b, Protocol::Float)?;
+    assert!(difference.psnr_db.is_none_or(|db| db > 30.0));
+    Ok(())
+}
+
+#[test]
+fn bytes_need_no_path() {
+    let error = quadrille::load_bytes(b"ply\nnonsense").unwrap_err();
+    assert!(error.to_string().starts_with("<bytes>: "), "{error}");
+    let splat = quadrille::SceneFormat::of_extension("splat").unwrap();
+    assert_eq!(
+        quadrille::load_bytes_as(&[0x3f; 64], splat)
+            .unwrap()
+            .splats
+            .len(),
+        2
+    );
+    let cameras = quadrille::load_cameras_bytes(b"[]", &quadrille::CameraOptions::default());
+    assert!(cameras.unwrap_err().to_string().starts_with("<bytes>: "));
+}
