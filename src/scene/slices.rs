@@ -26,12 +26,16 @@ pub struct SplatSlices<'a> {
 /// Attributes of splats in memory, as [`SplatSlices`] describes them.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "described by the fields of SplatSlices")]
 pub struct SplatArrays {
+    /// Centres x, y, z in world space.
     pub means: Vec<[f32; 3]>,
+    /// Standard deviations along the axes.
     pub scales: Vec<[f32; 3]>,
+    /// Quaternions w, x, y, z.
     pub rotations: Vec<[f32; 4]>,
+    /// Opacities.
     pub opacities: Vec<f32>,
+    /// Coefficients of spherical harmonics, `(degree + 1)^2` per splat.
     pub sh: Vec<[f32; 3]>,
 }
 
