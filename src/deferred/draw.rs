@@ -140,10 +140,10 @@ pub struct DeferredResult {
 /// # Examples
 ///
 /// ```
-/// use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
-/// use quadrille::mesh::surface::ProceduralScene;
-/// use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
-/// use quadrille::{DeferredDrawSettings, draw_deferred};
+/// use quadrille_deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
+/// use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};
+/// use quadrille_mesh::surface::ProceduralScene;
+/// use quadrille_mesh::tessellate::{TessellateSettings, Tessellated};
 ///
 /// let scene = ProceduralScene::Arcade;
 /// let hall = Tessellated::new(scene.surface(1), TessellateSettings::default())?;
@@ -152,7 +152,7 @@ pub struct DeferredResult {
 /// let view = ShutterView::new(&camera, 0.05, lens, SceneMotion::NONE)?;
 /// let frame = draw_deferred(&hall, &view, &DeferredDrawSettings::default())?;
 /// assert!(frame.blur.coc_px.median > 0.0 && frame.pipelines[0].picture.is_some());
-/// # Ok::<(), quadrille::Error>(())
+/// # Ok::<(), quadrille_base::Error>(())
 /// ```
 pub fn draw_deferred(
     source: &dyn GridSource,

@@ -75,7 +75,10 @@ impl Simulation {
 ///
 /// # Examples
 /// ```
-/// use quadrille::{Config, Method, Recipe, Simulation, Synthetic, simulate};
+/// use quadrille_gpu::config::Config;
+/// use quadrille_gpu::method::Method;
+/// use quadrille_gpu::simulation::{Simulation, simulate};
+/// use quadrille_render::synth::{Recipe, Synthetic};
 ///
 /// let island = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
 /// let camera = island.cameras()[0].resized(64, 48)?;
@@ -83,7 +86,7 @@ impl Simulation {
 /// let methods = [Method::parse("het+qm")?, Method::parse("compute")?];
 /// let outcomes = simulate(&island.splats(), &camera, &Simulation::new(config, methods))?;
 /// assert!(outcomes.iter().all(|o| o.cycles() > 0 && o.frame().width() == 64));
-/// # Ok::<(), quadrille::Error>(())
+/// # Ok::<(), quadrille_base::Error>(())
 /// ```
 pub fn simulate(splats: &Splats, camera: &Camera, simulation: &Simulation) -> Result<Vec<Outcome>> {
     let Simulation {
