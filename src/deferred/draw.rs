@@ -92,9 +92,9 @@ pub struct DeferredFrame {
     pub samples: u32,
     /// Triangles of the scene, culled or not.
     pub triangles: u64,
-    /// Blur of what the first sample of each pixel shows.
+    /// Blur of the surfaces that the first samples of pixels show.
     pub blur: BlurAmounts,
-    /// Shading grids of the primitives that are visible there.
+    /// Shading grids of the primitives in these samples.
     pub grids: GridCounts,
     /// Results in the order of [`DeferredDrawSettings::pipelines`].
     pub pipelines: Vec<DeferredResult>,
@@ -167,7 +167,7 @@ pub fn draw_deferred(
 /// Draws a scene as [`draw_deferred`] does, with a shader of the view half-way through the exposure.
 ///
 /// # Errors
-/// Those of [`draw_deferred`].
+/// As [`draw_deferred`].
 pub fn draw_with_shader(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -194,11 +194,11 @@ pub fn draw_with_shader(
     draw.run()
 }
 
-/// Mean of the pictures of `seeds` other seeds by sort-based deferred shading on the pixel grid: what pictures
-/// of `settings` approach with more samples. It has a transparent background if `settings` asks for no picture.
+/// Mean of the pictures of `seeds` other seeds, by sort-based deferred shading on the pixel grid: the limit of the
+/// pictures of `settings` with more samples. It has a transparent background if `settings` asks for no picture.
 ///
 /// # Errors
-/// Those of [`draw_deferred`].
+/// As [`draw_deferred`].
 pub fn mean_picture(
     source: &dyn GridSource,
     view: &ShutterView,

@@ -52,7 +52,7 @@ impl Simulation {
         }
     }
 
-    /// Sets the profile, for example that of [`Scene::profile`](quadrille_scene::Scene::profile).
+    /// Sets the profile, for example the scene's own, [`Scene::profile`](quadrille_scene::Scene::profile).
     #[must_use]
     pub fn with_profile(self, profile: Profile) -> Self {
         Self { profile, ..self }

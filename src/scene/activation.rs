@@ -20,7 +20,7 @@ pub fn logit(opacity: f64) -> f32 {
     )
 }
 
-/// The logarithm of a scale; that of a flat splat is the logarithm of the least normal float.
+/// The logarithm of a scale. The scale of a flat splat counts as the least normal float.
 pub fn log_scale(scale: f32) -> f32 {
     narrow(f64::from(scale.max(f32::MIN_POSITIVE)).ln())
 }

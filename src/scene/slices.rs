@@ -78,12 +78,16 @@ impl SplatSlices<'_> {
     /// Checks that numbers are finite, quaternions are not zero, and, if `activated`, that scales and
     /// opacities are in range. Infinite logits are opacities of 0 and 1.
     fn check_values(&self, activated: bool) -> Result<()> {
-        let wrong = |what: &str, at: Option<usize>, expected: &str| match at {
-            None => Ok(()),
-            Some(at) => {
-                let what = format!("{what}[{at}]");
-                Err(Error::argument(what, expected, "another value"))
-            }
+        let wrong = |what: &str, at: Option<usize>, expected: &str| {
+            let Some(at) = at else { return Ok(()) };
+            let found = match what {
+                "means" => format!("{:?}", self.means[at]),
+                "scales" => format!("{:?}", self.scales[at]),
+                "sh" => format!("{:?}", self.sh[at]),
+                "rotations" => format!("{:?}", self.rotations[at]),
+                _ => self.opacities[at].to_string(),
+            };
+            Err(Error::argument(format!("{what}[{at}]"), expected, found))
         };
         let bad3 =
             |values: &[[f32; 3]]| values.iter().position(|v| !v.iter().all(|x| x.is_finite()));

@@ -5,7 +5,6 @@
 //! is not listed cannot matter: to be read, it must be named by a file that is listed, which then has changed.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,7 @@ pub struct MeshRunKey {
     pub kind: String,
     /// Name of the run, unique in its kind.
     pub name: String,
-    /// Arguments of `deferred` besides those of outputs.
+    /// Arguments of `deferred`, without outputs.
     pub arguments: Vec<String>,
 }
 
@@ -70,7 +69,7 @@ pub struct MeshRuns {
 }
 
 impl MeshRuns {
-    /// Reads the rows in `files`, which lie in `folder`. Incomplete lines and those of other commands are left out.
+    /// Reads the rows in `files`, which lie in `folder`. Incomplete lines and lines of other commands are left out.
     ///
     /// # Errors
     /// Errors of reading the files, and [`Error::Malformed`](quadrille_base::error::Error::Malformed) for lines that
@@ -115,7 +114,7 @@ impl MeshRuns {
     /// Keeps the result of a run in the results file at `path`, which is the same for all of them.
     ///
     /// # Errors
-    /// Errors of writing the file, which no other run may be writing, and those of `cameras`.
+    /// Errors of `cameras`, and of writing the file, also when another process is writing it.
     pub fn keep(
         &mut self,
         path: &Path,
@@ -169,8 +168,7 @@ impl MeshRuns {
 /// Hash of the content of a file; `None` if it cannot be read.
 fn content_hash(path: &Path) -> Option<u64> {
     let mut hash = Fnv1a::default();
-    let mut file = File::open(path).ok()?;
-    std::io::copy(&mut file, &mut hash).ok()?;
+    hash.add_file(path).ok()?;
     Some(hash.0)
 }
 

@@ -1,6 +1,5 @@
 //! Scenes of a suite: where their splats and their views come from.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -299,8 +298,7 @@ impl SceneEntry {
                     return Err(malformed(suite, &self.name, "path", expected, &found));
                 }
                 for part in source_files(path)? {
-                    let mut file = File::open(&part).map_err(|e| Error::read(&part, e))?;
-                    std::io::copy(&mut file, &mut hash).map_err(|e| Error::read(&part, e))?;
+                    hash.add_file(&part).map_err(|e| Error::read(&part, e))?;
                 }
             }
             recipe @ Source::Recipe(..) => {

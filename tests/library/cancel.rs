@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quadrille::convert::Action;
-use quadrille::suite::{Configuration, Suite};
+use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
 use quadrille::{
     Config, Error, LoadOptions, Method, OutputFormat, Recipe, RenderSettings, Renderer, Result,
     SimdLevel, Simulation, SplatTable, Splats, Synthetic, Task,
@@ -94,23 +94,49 @@ fn conversion_is_cancelled() {
     cancelled(|task| Action::apply_all(&actions, &mut table.clone(), Path::new("world"), task));
 }
 
-#[test]
-fn a_suite_is_cancelled_and_continues() {
-    let folder = tempfile::tempdir().unwrap();
-    let (file, results) = (
-        folder.path().join("suite.toml"),
-        folder.path().join("rows.jsonl"),
+/// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.
+fn suite(splats: u32, width: u32) -> Plan {
+    let text = format!(
+        "variants = ['baseline', 'het+qm']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
+         recipe = 'object'\nsplats = {splats}\nviews = '0'\nwidth = {width}"
     );
-    let text =
-        "variants = [\"baseline\"]\n[[scene]]\nname = \"w\"\nrecipe = \"world\"\nsplats = 300000\n";
-    std::fs::write(&file, text).unwrap();
-    let plan = Suite::read(&file).unwrap();
-    let plan = plan
-        .plan(&[Configuration::default()], quadrille::PROGRAM, &mut |_| {})
-        .unwrap();
-    let task = Task::new();
-    task.cancel();
-    let run = plan.run_task(Some(&results), SimdLevel::best(), &task, &mut |_| {});
-    assert!(matches!(run, Err(Error::Cancelled)));
-    assert!(!results.exists());
+    let suite = Suite::parse(&text, Path::new("suite.toml")).unwrap();
+    let bases = [Configuration::default()];
+    suite.plan(&bases, quadrille::PROGRAM, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_suite_is_cancelled() {
+    let plan = suite(20_000, 3200);
+    cancelled(|task| plan.run_task(None, SimdLevel::best(), task, &mut |_| {}));
+}
+
+#[test]
+fn a_cancelled_suite_keeps_its_rows_and_continues() {
+    let (plan, level) = (suite(500, 48), SimdLevel::best());
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("rows.jsonl");
+    let (task, mut begun) = (Task::new(), 0);
+    let stopped = plan.run_task(Some(&results), level, &task, &mut |event| {
+        begun += u32::from(matches!(event, Event::Begun(_)));
+        if begun == 2 {
+            task.cancel();
+        }
+    });
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+    assert_eq!(read_rows(&results).unwrap().len(), 1);
+    let mut resumed = None;
+    let rows = plan.run(Some(&results), level, &mut |event| {
+        if let Event::Resumed { jobs, done } = event {
+            resumed = Some((jobs, done));
+        }
+    });
+    assert_eq!(resumed, Some((2, 1)));
+    let cycles = |rows: Result<Vec<Row>>| {
+        let rows = rows.unwrap().into_iter();
+        let of_row = |row: Row| row.variants.into_iter().map(|m| m.count("cycles").unwrap());
+        rows.flat_map(of_row).collect::<Vec<_>>()
+    };
+    let whole = plan.run(None, level, &mut |_| {});
+    assert_eq!(cycles(rows), cycles(whole));
 }

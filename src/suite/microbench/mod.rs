@@ -2,8 +2,8 @@
 //! rectangles that the paper measured on hardware, and others that hold an ideal model against the pipeline.
 //!
 //! Each benchmark runs whole draws through a [`Simulator`](quadrille_gpu::wiring::Simulator) and reads the
-//! counters of the results. Expected values of the paper's are those of the hardware for
-//! every configuration; those of the others follow from the configuration.
+//! counters of the results. The paper's benchmarks expect the hardware's values in every configuration; the
+//! expected values of the others follow from the configuration.
 
 mod bench;
 mod check;
