@@ -6,92 +6,64 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use petgraph::graphmap::DiGraphMap;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree, Visibility};
 
 /// Path of a module below the crate root; empty for the root itself.
 pub(crate) type Module = Vec<String>;
 
-/// The files of the crate, by module, and what each imports.
-pub(crate) struct ImportGraph {
-    pub(crate) imports: BTreeMap<Module, BTreeSet<Module>>,
-}
-
-/// What one file declares and names.
+/// Declarations and paths of one file.
 #[derive(Default)]
 struct File {
-    /// Names that it re-exports, with the paths they stand for.
+    /// Paths of its re-exports, by the name under which they are visible.
     re_exports: BTreeMap<String, Vec<String>>,
-    /// Paths that its code names, as written.
+    /// Paths in its code, as written.
     paths: Vec<Vec<String>>,
+    test_modules: Vec<String>,
 }
 
-impl ImportGraph {
-    /// Reads `sources`: paths below `src` with `/`, and their text.
-    pub(crate) fn of<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut files = BTreeMap::new();
-        let mut test_modules = Vec::new();
-        for (path, text) in sources {
-            if path == "main.rs" {
-                continue;
-            }
-            let module = module_of(path);
-            let syntax = syn::parse_file(text).unwrap_or_else(|e| panic!("{path}: {e}"));
-            let mut collector = Collector::default();
-            collector.visit_file(&syntax);
-            let tests = collector.test_modules.into_iter();
-            test_modules.extend(tests.map(|name| [module.clone(), vec![name]].concat()));
-            files.insert(module, collector.file);
-        }
-        files.retain(|module, _| !test_modules.iter().any(|tests| module.starts_with(tests)));
-        let imports = files.iter().map(|(module, file)| {
-            let targets = file.paths.iter();
-            let targets =
-                targets.filter_map(|path| owner(&files, &absolute(&files, module, path)?, 0));
-            let others = targets.filter(|target| target != module && !target.is_empty());
-            (module.clone(), others.collect())
-        });
-        Self {
-            imports: imports.collect(),
+/// Groups of files of a crate that import each other, directly or through others, as lists with commas.
+/// `sources` are paths from the crate's root with `/`, and texts.
+pub(crate) fn circles<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeSet<String> {
+    let sources = sources.filter(|(path, _)| *path != "main.rs");
+    let mut files: BTreeMap<Module, File> = sources
+        .map(|(path, text)| (module_of(path), File::parse(path, text)))
+        .collect();
+    let test_modules: Vec<Module> = files
+        .iter()
+        .flat_map(|(module, file)| file.test_modules.iter().map(|name| child(module, name)))
+        .collect();
+    files.retain(|module, _| !test_modules.iter().any(|tests| module.starts_with(tests)));
+    let mut graph = DiGraphMap::<&Module, ()>::new();
+    for (module, file) in &files {
+        let paths = file.paths.iter();
+        let owners = paths.filter_map(|path| owner(&files, &absolute(&files, module, path)?, 0));
+        for imported in owners.filter(|owner| *owner != module && !owner.is_empty()) {
+            graph.add_edge(module, imported, ());
         }
     }
+    let groups = petgraph::algo::tarjan_scc(&graph).into_iter();
+    let circles = groups.filter(|group| group.len() > 1).map(|group| {
+        let modules: BTreeSet<String> = group.iter().map(|module| module.join("::")).collect();
+        Vec::from_iter(modules).join(", ")
+    });
+    circles.collect()
+}
 
-    /// Files that import each other, directly or through others: one list for each such group.
-    pub(crate) fn circles(&self) -> Vec<Vec<String>> {
-        let reachable: BTreeMap<&Module, BTreeSet<&Module>> = self
-            .imports
-            .keys()
-            .map(|from| (from, self.reachable(from)))
-            .collect();
-        let mut circles = BTreeSet::new();
-        for (module, reached) in &reachable {
-            if reached.contains(module) {
-                let members = reached
-                    .iter()
-                    .filter(|other| reachable[*other].contains(module));
-                circles.insert(members.map(|m| m.join("::")).collect::<Vec<_>>());
-            }
-        }
-        circles.into_iter().collect()
-    }
+/// Names that a file re-exports.
+pub(crate) fn public_names(path: &str, text: &str) -> Vec<String> {
+    File::parse(path, text).re_exports.into_keys().collect()
+}
 
-    fn reachable<'a>(&'a self, from: &'a Module) -> BTreeSet<&'a Module> {
-        let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
-        while let Some(module) = open.pop() {
-            let next = self.imports.get(module).into_iter().flatten();
-            open.extend(next.filter(|target| reached.insert(*target)));
-        }
-        reached
-    }
+fn child(module: &[String], name: &str) -> Module {
+    [module, &[name.to_owned()]].concat()
 }
 
 /// The module that a file holds.
 fn module_of(path: &str) -> Module {
-    let mut parts: Module = path
-        .trim_end_matches(".rs")
-        .split('/')
-        .map(str::to_owned)
-        .collect();
+    let path = path.trim_end_matches(".rs");
+    let mut parts: Module = path.split('/').map(str::to_owned).collect();
     if matches!(parts.last().map(String::as_str), Some("mod" | "lib")) {
         parts.pop();
     }
@@ -99,107 +71,78 @@ fn module_of(path: &str) -> Module {
 }
 
 /// The path from the crate root that `path` stands for in `module`; `None` for other crates' items.
-fn absolute(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) -> Option<Module> {
-    let mut base = module.clone();
-    let mut rest = path;
-    match path[0].as_str() {
-        "crate" => {
-            base.clear();
-            rest = &rest[1..];
-        }
-        "self" => rest = &rest[1..],
-        "super" => {
-            while rest.first().is_some_and(|s| s == "super") {
-                base.pop()?;
-                rest = &rest[1..];
-            }
-        }
+fn absolute(files: &BTreeMap<Module, File>, module: &[String], path: &[String]) -> Option<Module> {
+    let supers = path.iter().take_while(|name| *name == "super").count();
+    let (base, rest) = match path[0].as_str() {
+        "crate" => (&[][..], &path[1..]),
+        "self" => (module, &path[1..]),
+        "super" => (&module[..module.len() - supers], &path[supers..]),
         // A child module; any other name is an item of this file or of another crate.
-        child => {
-            let child = [module.clone(), vec![child.to_owned()]].concat();
-            files.get(&child)?;
+        name => {
+            files.get(&child(module, name))?;
+            (module, path)
         }
-    }
-    base.extend(rest.iter().cloned());
-    Some(base)
+    };
+    Some([base, rest].concat())
 }
 
 /// The file that declares the item at `path`, through re-exports.
-fn owner(files: &BTreeMap<Module, File>, path: &Module, depth: usize) -> Option<Module> {
-    let length = (0..=path.len())
-        .rev()
-        .find(|&n| files.contains_key(&path[..n]))?;
-    let (module, rest) = (path[..length].to_vec(), &path[length..]);
-    let re_exported = rest
-        .first()
-        .and_then(|name| files[&module].re_exports.get(name));
+fn owner<'a>(files: &'a BTreeMap<Module, File>, path: &[String], depth: u32) -> Option<&'a Module> {
+    let lengths = (0..=path.len()).rev();
+    let mut modules = lengths.filter_map(|length| files.get_key_value(&path[..length]));
+    let (module, file) = modules.next()?;
+    let rest = &path[module.len()..];
+    let re_exported = rest.first().and_then(|name| file.re_exports.get(name));
     if let Some(target) = re_exported.filter(|_| depth < 8)
-        && let Some(mut target) = absolute(files, &module, target)
-        && target != path[..=length]
+        && let Some(target) = absolute(files, module, target)
+        && target != path[..=module.len()]
     {
-        target.extend(rest[1..].iter().cloned());
-        return owner(files, &target, depth + 1);
+        return owner(files, &[&target, &rest[1..]].concat(), depth + 1);
     }
     Some(module)
 }
 
-/// The names that a file re-exports to everybody, without those of hidden modules.
-pub(crate) fn public_names(text: &str) -> Vec<String> {
-    let syntax = syn::parse_file(text).unwrap_or_else(|e| panic!("{e}"));
-    let mut names = Vec::new();
-    for item in &syntax.items {
-        if let Item::Use(declaration) = item
-            && matches!(declaration.vis, Visibility::Public(_))
-        {
-            leaves(&declaration.tree, Vec::new(), &mut names);
-        }
-    }
-    names.into_iter().map(|(name, _)| name).collect()
-}
-
-#[derive(Default)]
-struct Collector {
-    file: File,
-    test_modules: Vec<String>,
-}
-
 fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute
-                .meta
-                .require_list()
-                .is_ok_and(|list| list.tokens.to_string() == "test")
-    })
+    let conditions = attributes.iter().filter(|a| a.path().is_ident("cfg"));
+    let mut lists = conditions.filter_map(|a| a.meta.require_list().ok());
+    lists.any(|list| list.tokens.to_string() == "test")
 }
 
 /// The paths of a `use` declaration, each with the name it gives.
-fn leaves(tree: &UseTree, mut path: Vec<String>, found: &mut Vec<(String, Vec<String>)>) {
+fn leaves(tree: &UseTree, mut path: Vec<String>, names: &mut Vec<(String, Vec<String>)>) {
     match tree {
         UseTree::Path(part) => {
             path.push(part.ident.to_string());
-            leaves(&part.tree, path, found);
+            leaves(&part.tree, path, names);
         }
-        UseTree::Group(group) => group
-            .items
-            .iter()
-            .for_each(|item| leaves(item, path.clone(), found)),
-        UseTree::Glob(_) => found.push(("*".to_owned(), path)),
+        UseTree::Group(group) => {
+            let items = group.items.iter();
+            items.for_each(|item| leaves(item, path.clone(), names));
+        }
+        UseTree::Glob(_) => names.push(("*".to_owned(), path)),
         UseTree::Name(name) => {
             // `a::{self}` names `a` itself.
             if name.ident != "self" {
                 path.push(name.ident.to_string());
             }
-            found.push((path.last().cloned().unwrap_or_default(), path));
+            names.push((path.last().cloned().unwrap_or_default(), path));
         }
         UseTree::Rename(rename) => {
             path.push(rename.ident.to_string());
-            found.push((rename.rename.to_string(), path));
+            names.push((rename.rename.to_string(), path));
         }
     }
 }
 
-impl<'ast> Visit<'ast> for Collector {
+impl File {
+    fn parse(path: &str, text: &str) -> Self {
+        let mut file = Self::default();
+        file.visit_file(&syn::parse_file(text).unwrap_or_else(|e| panic!("{path}: {e}")));
+        file
+    }
+}
+
+impl<'ast> Visit<'ast> for File {
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
             Item::Mod(module) if is_test(&module.attrs) => {
@@ -207,14 +150,11 @@ impl<'ast> Visit<'ast> for Collector {
             }
             Item::Use(declaration) if is_test(&declaration.attrs) => {}
             Item::Use(declaration) => {
-                let mut found = Vec::new();
-                leaves(&declaration.tree, Vec::new(), &mut found);
-                if matches!(declaration.vis, Visibility::Inherited) {
-                    self.file
-                        .paths
-                        .extend(found.into_iter().map(|(_, path)| path));
-                } else {
-                    self.file.re_exports.extend(found);
+                let mut names = Vec::new();
+                leaves(&declaration.tree, Vec::new(), &mut names);
+                match declaration.vis {
+                    Visibility::Inherited => self.paths.extend(names.into_iter().map(|n| n.1)),
+                    _ => self.re_exports.extend(names),
                 }
             }
             _ => visit::visit_item(self, item),
@@ -227,7 +167,7 @@ impl<'ast> Visit<'ast> for Collector {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments: Vec<_> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         if segments.len() > 1 {
-            self.file.paths.push(segments);
+            self.paths.push(segments);
         }
         visit::visit_path(self, path);
     }
@@ -235,22 +175,18 @@ impl<'ast> Visit<'ast> for Collector {
 
 #[cfg(test)]
 mod tests {
-    use super::ImportGraph;
-
     #[test]
     fn circles_are_found_through_re_exports_and_children() {
+        let z = "use crate::x::X; #[cfg(test)] mod tests { use crate::a::A; }";
         let files = [
             ("lib.rs", "mod a; mod x; mod y; mod z; pub use y::Y;"),
             ("a/mod.rs", "mod b; pub struct A; fn f() { b::g() }"),
             ("a/b.rs", "use super::A; fn g() {} // crate::x::X"),
             ("x.rs", "use crate::Y as Other;"),
             ("y.rs", "fn f() { crate::z::g(); }"),
-            (
-                "z.rs",
-                "use crate::x::X; #[cfg(test)] mod tests { use crate::a::A; }",
-            ),
+            ("z.rs", z),
         ];
-        let circles = ImportGraph::of(files.into_iter()).circles();
-        assert_eq!(circles, [vec!["a", "a::b"], vec!["x", "y", "z"]]);
+        let circles = Vec::from_iter(super::circles(files.into_iter()));
+        assert_eq!(circles, ["a, a::b", "x, y, z"]);
     }
 }

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod arcade_flight;
 mod assumptions;
 mod defaults;
 mod frame;

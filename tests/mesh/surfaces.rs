@@ -1,6 +1,4 @@
 //! Surfaces: displacement and the procedural scenes.
-use std::path::Path;
-
 use nalgebra::Vector3;
 use quadrille::mesh::files::Material;
 use quadrille::mesh::files::Texture;
@@ -8,7 +6,6 @@ use quadrille::mesh::surface::HeightChannel;
 use quadrille::mesh::surface::HeightMap;
 use quadrille::mesh::surface::ProceduralScene;
 use quadrille::mesh::surface::Surface;
-use quadrille::mesh::surface::arcade_flight;
 
 /// A flat patch of side 3 at z = 0, facing up.
 fn flat() -> Surface {
@@ -97,25 +94,5 @@ fn all_of_a_scene_is_in_the_middle_of_its_picture() {
         let middle = middle.map(|x| f64::from(x) / 2.0);
         let seen = camera.view_from_world * middle + camera.translation_in_view;
         assert!(seen.z > 0.0 && seen.x.abs() < 0.2 * seen.z, "{name}");
-    }
-}
-
-/// Environment variable that rewrites the file.
-const WRITE_VARIABLE: &str = "QUADRILLE_WRITE_GOLDENS";
-
-#[test]
-fn the_flight_is_in_the_file_of_cameras() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/arcade.cameras.json");
-    let cameras = arcade_flight(150, 1280, 720).unwrap();
-    if std::env::var_os(WRITE_VARIABLE).is_some_and(|v| v == "1") {
-        std::fs::write(&path, quadrille::write_inria_json(&cameras)).unwrap();
-    }
-    let read = quadrille::load_cameras(&path).unwrap().cameras;
-    assert_eq!(read.len(), cameras.len());
-    for (read, camera) in read.iter().zip(&cameras) {
-        assert_eq!(read.name, camera.name);
-        let turn = (read.view_from_world - camera.view_from_world).amax();
-        let way = (read.translation_in_view - camera.translation_in_view).amax();
-        assert!(turn < 1e-9 && way < 1e-9, "{}", read.name);
     }
 }

@@ -10,5 +10,5 @@ mod procedural;
 pub use displaced::{HeightChannel, HeightFilter, HeightMap};
 pub use patches::box_corners;
 pub use patches::{CORNERS, Surface, SurfacePoint, along_side};
-pub use procedural::{Bumps, HairOrder, Instance, ProceduralScene, Viewpoint, arcade_flight};
+pub use procedural::{Bumps, HairOrder, Instance, ProceduralScene, Viewpoint};
 pub use procedural::{HAIRS, MAX_HAIRS, PICTURE_PX};

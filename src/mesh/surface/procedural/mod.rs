@@ -14,7 +14,6 @@ use super::patches::Surface;
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::{Camera, Intrinsics};
 
-pub use arcade::arcade_flight;
 pub use frog::Bumps;
 pub use instances::Instance;
 pub use shapes::HAIRS;

@@ -4,7 +4,6 @@
 //!
 //! Parts that meet overlap, so that nothing shines through between them.
 
-mod flight;
 mod forms;
 mod textures;
 
@@ -14,10 +13,8 @@ use crate::surface::owners::{Owners, PatchKeys};
 use crate::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
 use forms::{Form, Profile};
 
-pub use flight::arcade_flight;
-
 /// Length of the hall along y.
-pub(super) const HALL_LENGTH: f32 = 48.0;
+const HALL_LENGTH: f32 = 48.0;
 /// Half of the width of the hall along x.
 const HALF_WIDTH: f32 = 9.0;
 /// Rows of columns, by x.
@@ -432,22 +429,5 @@ mod tests {
         sheets.columns();
         let turned = sheets.sheets.iter().filter(|s| s.form.is_closed());
         assert_eq!(turned.count(), 3 * 48);
-    }
-
-    #[test]
-    fn the_flight_stays_in_the_nave() {
-        let cameras = arcade_flight(150, 1280, 720).unwrap();
-        assert_eq!(cameras.len(), 150);
-        for pair in cameras.windows(2) {
-            let [eye, next] = [&pair[0], &pair[1]]
-                .map(|c| -(c.view_from_world.transpose() * c.translation_in_view));
-            assert!(eye.x.abs() < 1.6 && (0.5..3.0).contains(&eye.z) && next.y > eye.y);
-            let turn = pair[1].view_from_world * pair[0].view_from_world.transpose();
-            let degrees = ((turn.trace() - 1.0) / 2.0)
-                .clamp(-1.0, 1.0)
-                .acos()
-                .to_degrees();
-            assert!(degrees < 5.0, "{degrees}");
-        }
     }
 }
