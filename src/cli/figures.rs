@@ -1,5 +1,4 @@
-//! `figures`: draws the figures and tables of the VR-Pipe paper again, or those of the paper on sort-based deferred
-//! shading, beside the published numbers.
+//! `figures`: draws the figures and tables of papers again, beside the published numbers.
 
 mod args;
 mod deferred;
@@ -27,20 +26,39 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     for path in &args.suites {
         texts.push((path, read_text(path, "a suite")?));
     }
-    let is_of_meshes = texts.iter().any(|(_, text)| MeshSuite::is_one(text));
-    args.check_figures(is_of_meshes)?;
-    if is_of_meshes {
-        let [(path, text)] = &texts[..] else {
-            let expected = "a suite of meshes alone";
-            return Err(Error::argument("SUITE", expected, "several suites"));
-        };
-        return run_meshes(&MeshSuite::parse(text, path, args)?, args, verbosity);
-    }
-    let suites = texts.iter().map(|(path, text)| Suite::parse(text, path));
-    let suites: Vec<Suite> = suites.collect::<Result<_>>()?;
-    let mut plans = Vec::new();
-    for (suite, path) in suites.iter().zip(&args.suites) {
-        let jobs = Jobs::plan(suite, args, &mut |text| verbosity.warn(&text))?;
+    let (meshes, splats): (Vec<_>, Vec<_>) =
+        texts.iter().partition(|(_, text)| MeshSuite::is_one(text));
+    let papers = [(&splats, "vr-pipe"), (&meshes, deferred::PAPER)];
+    let papers = papers.into_iter().filter(|(texts, _)| !texts.is_empty());
+    args.check_figures(&papers.map(|(_, paper)| paper).collect::<Vec<_>>())?;
+    let meshes = match &meshes[..] {
+        [] => None,
+        [(path, text)] => Some(MeshSuite::parse(text, path, args)?),
+        _ => {
+            let expected = "at most one suite of meshes";
+            return Err(Error::argument("SUITE", expected, "several"));
+        }
+    };
+    let plans = plan(&splats, args, verbosity)?;
+    let results = args.results();
+    Outputs::beside(args.suites.iter().map(PathBuf::as_path)).add("-o", &results)?;
+    args.host.pool()?.install(|| {
+        for jobs in &plans {
+            run_jobs(jobs, args, &results, verbosity)?;
+        }
+        if let Some(suite) = &meshes {
+            suite.run(args, verbosity)?;
+        }
+        Ok(exit(&report::write(args, &plans, meshes.as_ref())?))
+    })
+}
+
+/// Plans the jobs of suites of splats, whose scenes must have names of their own.
+fn plan(suites: &[&(&PathBuf, String)], args: &Args, verbosity: Verbosity) -> Result<Vec<Jobs>> {
+    let mut plans: Vec<Jobs> = Vec::new();
+    for (path, text) in suites {
+        let suite = Suite::parse(text, path)?;
+        let jobs = Jobs::plan(&suite, args, &mut |text| verbosity.warn(&text))?;
         if let Some(scene) = jobs.scenes().find(|name| {
             let mut earlier = plans.iter().flat_map(Jobs::scenes);
             earlier.any(|other| other == *name)
@@ -50,19 +68,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         plans.push(jobs);
     }
-    let results = args.results();
-    Outputs::beside(args.suites.iter().map(PathBuf::as_path)).add("-o", &results)?;
-    args.host.pool()?.install(|| {
-        for jobs in &plans {
-            run_jobs(jobs, args, &results, verbosity)?;
-        }
-        Ok(exit(&report::write(args, &plans)?))
-    })
-}
-
-fn run_meshes(suite: &MeshSuite, args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    Outputs::beside(args.suites.iter().map(PathBuf::as_path)).add("-o", &args.results())?;
-    Ok(exit(&suite.run(args, verbosity)?))
+    Ok(plans)
 }
 
 /// Lists the results that are missing.

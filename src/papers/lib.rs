@@ -1,14 +1,25 @@
 //! The figures and tables of papers on graphics hardware, drawn again from results of quadrille and set
 //! beside the published numbers.
 //!
+//! ```text
+//! published/*.toml --paper--> Figure --.
+//! rows of a suite ---------> Results --+--draw--> Content --report--> page, CSV, JSON
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
-//! | [`figures`] | the figures and tables of the VR-Pipe paper, beside the numbers of [`published`] |
-//! | [`deferred_figures`] | the figures and tables of the paper on sort-based deferred shading |
-//! | [`page`], [`svg`] | the page of the figures, and charts |
+//! | [`paper`] | the papers as data: figures, captions, and published numbers |
+//! | [`figures`], [`deferred_figures`] | how the figures of each paper are drawn from results |
+//! | `sheet`, `table`, [`svg`] | the recipes: columns, bars, lines, comparisons and statements |
+//! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
 
+mod content;
 pub mod deferred_figures;
 pub mod figures;
-pub mod page;
-pub mod published;
+pub mod files;
+mod page;
+pub mod paper;
+pub mod report;
+mod sheet;
 pub mod svg;
+mod table;

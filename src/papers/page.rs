@@ -5,11 +5,12 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::figures::table::{Cell, Column, Format, Table};
-use super::figures::{Basis, Chart, Claim, Compared, Content, Heading, Picture};
-use super::svg::{escaped, measured};
+use crate::content::{Chart, Claim, Compared, Content, Picture};
+use crate::paper::{Basis, Figure};
+use crate::report::{Chapter, Report, Section};
+use crate::svg::{escaped, measured};
+use crate::table::{Cell, Column, Format, Table};
 use quadrille_machine::spec::{Field, Source};
-use quadrille_suite::Program;
 
 /// Style of the page, in light, in dark and in print.
 const STYLE: &str = include_str!("page.css");
@@ -20,69 +21,56 @@ const ROWS_AT_ONCE: usize = 16;
 /// Columns of a table that takes the whole width of the page.
 const WIDE: usize = 7;
 
-/// What a page is about.
-pub struct Page<'a> {
-    /// Title of the page.
-    pub title: &'a str,
-    /// The paragraph at its head, in plain text.
-    pub summary: &'a str,
-    /// A paragraph about the paper and its numbers, in HTML.
-    pub introduction: &'a str,
-    /// Arguments of `quadrille figures` that make the page.
-    pub command: &'a str,
-    /// The program that makes the page.
-    pub program: Program,
-    /// Fields of the configuration, whose assumptions are listed.
-    pub fields: Vec<Field>,
-}
-
-/// A drawn figure, with the results that it lacks.
-pub struct Section {
-    /// Identifier and names of the figure.
-    pub heading: Heading,
-    /// Text, tables and charts of the figure.
-    pub content: Content,
-    /// Results that it lacks, in words.
-    pub missing: Vec<String>,
-}
-
-/// The page with all sections.
-pub fn html(page: &Page<'_>, sections: &[Section]) -> String {
-    let mut html = String::new();
-    let title = escaped(page.title);
-    let _ = write!(
-        html,
+/// The page with all figures of a report.
+pub(crate) fn html(report: &Report<'_>) -> String {
+    let title = escaped(&report.title());
+    let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
-         <p class=\"summary\">{}</p>\n{}\n</header>\n",
-        escaped(page.summary),
-        page.introduction
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
     );
-    html.push_str(&contents(sections));
-    let mut part = "";
-    for section in sections {
-        if section.heading.part != part {
-            part = section.heading.part;
-            let _ = writeln!(html, "<h2>{}</h2>", escaped(part));
-        }
-        html.push_str(&figure(section, &page.fields));
+    for chapter in &report.chapters {
+        let _ = writeln!(
+            html,
+            "<p class=\"summary\">{}</p>",
+            escaped(&chapter.summary)
+        );
     }
+    let compared = report.compared();
+    let table = comparison(compared.map(|(_, section, one)| (Some(section.figure), one)));
+    let _ = writeln!(
+        html,
+        "<details><summary>Measured beside published</summary>\n{table}</details>\n</header>"
+    );
+    html.push_str("<nav aria-label=\"Figures and tables\">\n");
+    for chapter in &report.chapters {
+        if report.chapters.len() > 1 {
+            let _ = writeln!(html, "<p>{}</p>", escaped(&chapter.paper.title));
+        }
+        html.push_str(&contents(&chapter.sections));
+    }
+    html.push_str("</nav>\n");
+    let splats = report.inputs.splats.as_ref();
+    let fields = splats.map_or(Vec::new(), |results| results.config.fields());
+    for chapter in &report.chapters {
+        html.push_str(&chapter_html(chapter, &fields));
+    }
+    let program = &report.inputs.program;
     let _ = write!(
         html,
         "<footer>\n<p>Made by Quadrille {} (commit {}) with <code>quadrille figures {}</code>. The numbers of every figure \
          lie beside this page as CSV and JSON.</p>\n</footer>\n</body>\n</html>\n",
-        page.program.version,
-        escaped(page.program.commit),
-        escaped(page.command)
+        program.version,
+        escaped(program.commit),
+        escaped(&report.inputs.command)
     );
     html
 }
 
-/// Links to all sections, and a mark beside those with gaps.
+/// Links to sections, and a mark beside those with gaps.
 fn contents(sections: &[Section]) -> String {
     let items = sections.iter().map(|section| {
-        let spec = &section.heading;
+        let figure = section.figure;
         let gap = if section.missing.is_empty() {
             ""
         } else {
@@ -90,44 +78,62 @@ fn contents(sections: &[Section]) -> String {
         };
         format!(
             "<li><a href=\"#{}\">{}</a> {}{gap}</li>\n",
-            spec.id,
-            spec.number,
-            escaped(spec.title)
+            figure.id,
+            figure.number,
+            escaped(&figure.title)
         )
     });
     let items: String = items.collect();
-    format!("<nav aria-label=\"Figures and tables\">\n<ul>\n{items}</ul>\n</nav>\n")
+    format!("<ul>\n{items}</ul>\n")
 }
 
-fn figure(section: &Section, fields: &[Field]) -> String {
+/// The figures of a paper, part by part.
+fn chapter_html(chapter: &Chapter, fields: &[Field]) -> String {
+    let paper = chapter.paper;
+    let mut html = format!(
+        "<h2>{}</h2>\n{}\n",
+        escaped(&paper.title),
+        paper.introduction
+    );
+    let mut part = "";
+    for section in &chapter.sections {
+        if section.figure.part != part {
+            part = &section.figure.part;
+            let _ = writeln!(html, "<h3>{}</h3>", escaped(part));
+        }
+        html.push_str(&figure_html(section, fields));
+    }
+    html
+}
+
+fn figure_html(section: &Section, fields: &[Field]) -> String {
     let Section {
-        heading: spec,
+        figure,
         content,
         missing,
+        command,
     } = section;
-    let mut html = String::new();
-    let class = match spec.basis {
+    let class = match figure.basis {
         Basis::Modelled => "tag modelled",
         _ => "tag",
     };
-    let _ = writeln!(
-        html,
-        "<section class=\"figure\" id=\"{}\">\n<h3><span class=\"number\">{}</span> {} <span class=\"{class}\">{}</span></h3>",
-        spec.id,
-        spec.number,
-        escaped(spec.title),
-        spec.basis.name()
+    let mut html = format!(
+        "<section class=\"figure\" id=\"{}\">\n<h4><span class=\"number\">{}</span> {} <span class=\"{class}\">{}</span></h4>\n",
+        figure.id,
+        figure.number,
+        escaped(&figure.title),
+        figure.basis.name()
     );
     for text in &content.text {
         let _ = writeln!(html, "<p>{}</p>", escaped(text));
     }
     html.push_str(&gaps(missing));
     html.push_str(&body(content));
-    html.push_str(&assumptions(spec.assumptions, fields));
+    html.push_str(&assumptions(&figure.assumptions, fields));
     let _ = write!(
         html,
         "<p class=\"command\"><code>{}</code></p>\n</section>\n",
-        escaped(&spec.command)
+        escaped(command)
     );
     html
 }
@@ -136,7 +142,11 @@ fn figure(section: &Section, fields: &[Field]) -> String {
 fn body(content: &Content) -> String {
     let charts: String = content.charts.iter().map(chart).collect();
     let pictures: String = content.pictures.iter().map(picture).collect();
-    let compared = [comparison(&content.compared), claims(&content.claims)].concat();
+    let compared = [
+        comparison(content.compared.iter().map(|one| (None, one))),
+        claims(&content.claims),
+    ]
+    .concat();
     let table = numbers(&content.table);
     let shown = content.table.columns.iter().filter(|c| c.heading.is_some());
     let is_wide = shown.count() >= WIDE;
@@ -193,31 +203,42 @@ fn picture(picture: &Picture) -> String {
     )
 }
 
-/// Published numbers beside ours.
-fn comparison(compared: &[Compared]) -> String {
-    if compared.is_empty() {
-        return String::new();
-    }
-    let rows = compared.iter().map(|one| {
+/// Published numbers beside ours, with links to their figures if these are given; empty without any.
+fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compared)>) -> String {
+    let mut is_linked = false;
+    let rows = compared.map(|(figure, one)| {
+        is_linked = figure.is_some();
         let published = one.published;
-        let value = |n: f64| match published.unit {
+        let value = |n: f64| match &*published.unit {
             "share" => percent(n),
             "times" | "" => measured(n),
             unit => format!("{} {unit}", measured(n)),
         };
         let ours = one.ours.filter(|n| n.is_finite());
         let ours = ours.map_or("<span class=\"gap\">missing</span>".to_owned(), |n| escaped(&value(n)));
+        let link = figure.map_or(String::new(), |figure| {
+            let (id, number) = (&figure.id, &figure.number);
+            format!("<td class=\"word\"><a href=\"#{id}\">{number}</a></td>")
+        });
         format!(
-            "<tr><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{ours}</td><td class=\"word\">{}</td></tr>\n",
-            escaped(published.quantity),
+            "<tr>{link}<td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{ours}</td><td class=\"word\">{}</td></tr>\n",
+            escaped(&published.quantity),
             published.statistic.name(),
             escaped(&value(published.value)),
-            published.place
+            escaped(&published.place)
         )
     });
     let rows: String = rows.collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    let link = if is_linked {
+        "<th class=\"word\">figure</th>"
+    } else {
+        ""
+    };
     format!(
-        "<div class=\"scroll\"><table>\n<thead><tr><th class=\"word\">quantity</th><th class=\"word\"></th><th>published</th>\
+        "<div class=\"scroll\"><table>\n<thead><tr>{link}<th class=\"word\">quantity</th><th class=\"word\"></th><th>published</th>\
          <th>ours</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
@@ -321,7 +342,7 @@ fn grouped(number: f64) -> String {
 }
 
 /// Fields of the configuration that move a figure, with their values and the reasons of them.
-fn assumptions(names: &[&str], fields: &[Field]) -> String {
+fn assumptions(names: &[String], fields: &[Field]) -> String {
     let found = names
         .iter()
         .filter_map(|name| fields.iter().find(|f| f.name == *name));
@@ -369,11 +390,10 @@ mod tests {
 
     #[test]
     fn hostile_names_stay_text() {
-        let mut table = Table::new(vec![
-            Column::new("scene", "<b>scene</b>"),
-            Column::hidden("secret"),
-        ]);
-        table.row(vec!["<script>alert(1)</script>".into(), "hidden".into()]);
+        let mut table = Table::default();
+        let hostile = ["<script>alert(1)</script>".into()];
+        table.push(Column::new("scene", "<b>scene</b>"), hostile);
+        table.push(Column::hidden("secret"), ["hidden".into()]);
         let html = numbers(&table);
         assert!(!html.contains("<script") && !html.contains("<b>") && !html.contains("hidden"));
         assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
@@ -383,7 +403,7 @@ mod tests {
 
     #[test]
     fn assumptions_have_their_reasons() {
-        let html = assumptions(&["crop.blend_cycles"], &fields());
+        let html = assumptions(&["crop.blend_cycles".to_owned()], &fields());
         assert!(
             html.contains("crop.blend_cycles = 2") && html.contains("assumed: "),
             "{html}"

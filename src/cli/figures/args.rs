@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use crate::cli::options::HostFlags;
 use crate::cli::usage::parsed;
 use quadrille_base::error::{Error, Result};
-use quadrille_papers::deferred_figures;
-use quadrille_papers::figures::ALL;
+use quadrille_papers::paper::{Figure, Paper, figures};
 use quadrille_suite::Shard;
 
-/// Draw the figures and tables of a paper, ours beside the published
+/// Draw the figures and tables of papers, ours beside the published
 ///
 /// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
-/// all figures and tables, and FIG.csv and FIG.json for each. A job is a view, a configuration and a method; its
-/// row is in results.jsonl in the folder as soon as it is done, and a stopped run continues where it was. Exits
-/// with code 1 if results are missing, for example of other shards.
+/// all figures and tables, FIG.csv and FIG.json for each, and all published numbers beside ours in summary.csv and
+/// summary.json. A job is a view, a configuration and a method; its row is in results.jsonl in the folder as soon as
+/// it is done, and a stopped run continues where it was. Exits with code 1 if results are missing, for example of
+/// other shards.
 ///
-/// The figures are those of the VR-Pipe paper or, with a suite of meshes (paper =
+/// The figures are those of the VR-Pipe paper and, with a suite of meshes (paper =
 /// "sort-based-deferred-shading"), those of the paper on sort-based deferred shading. There, a job is a run of
-/// `quadrille deferred`.
+/// `quadrille deferred`. Several suites make one page of all their papers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
@@ -50,24 +50,23 @@ const EXAMPLES: &str = "Examples:
   quadrille figures benches/figures.toml benches/large.toml -o report
   quadrille figures benches/figures.toml -o report --only fig9,fig16
   quadrille figures benches/figures.toml -o report --shard 1/3
-  quadrille figures benches/deferred.toml -o report";
+  quadrille figures benches/deferred.toml -o report
+  quadrille figures benches/figures.toml benches/deferred.toml -o report";
 
 fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
     parsed(text, Shard::parse)
 }
 
 fn parse_figure(text: &str) -> std::result::Result<&'static str, String> {
-    let mut all = names(false).into_iter().chain(names(true));
-    let found = all.find(|id| *id == text.trim());
-    found.ok_or_else(|| format!("expected one of {}", names(false).join(", ")))
+    let found = figures().find(|figure| figure.id == text.trim());
+    found
+        .map(|figure| &*figure.id)
+        .ok_or_else(|| format!("expected one of {}", names(figures())))
 }
 
-/// Names of all figures of the paper that is drawn from splats, or of the one that is drawn from meshes.
-fn names(is_of_meshes: bool) -> Vec<&'static str> {
-    match is_of_meshes {
-        false => ALL.iter().map(|spec| spec.id).collect(),
-        true => deferred_figures::ALL.iter().map(|spec| spec.id).collect(),
-    }
+fn names<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
+    let names: Vec<&str> = figures.map(|figure| &*figure.id).collect();
+    names.join(", ")
 }
 
 impl Args {
@@ -76,13 +75,17 @@ impl Args {
         self.only.is_empty() || self.only.contains(&id)
     }
 
-    /// Checks that the paper of the suite has the chosen figures.
-    pub(super) fn check_figures(&self, is_of_meshes: bool) -> Result<()> {
-        let names = names(is_of_meshes);
-        match self.only.iter().find(|id| !names.contains(id)) {
+    /// Checks that the papers of the suites have the chosen figures.
+    pub(super) fn check_figures(&self, papers: &[&str]) -> Result<()> {
+        let figures = || papers.iter().flat_map(|paper| Paper::figures_of(paper));
+        match self
+            .only
+            .iter()
+            .find(|id| figures().all(|figure| figure.id != **id))
+        {
             None => Ok(()),
             Some(id) => {
-                let expected = format!("one of {}", names.join(", "));
+                let expected = format!("one of {}", names(figures()));
                 Err(Error::argument("--only", expected, *id))
             }
         }

@@ -9,18 +9,15 @@ use serde::Deserialize;
 
 use super::args::Args;
 use super::jobs::results_files;
-use super::report::write_files;
-use crate::cli::console::{Verbosity, print};
+use crate::cli::console::Verbosity;
 use crate::cli::{deferred, usage};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
 use quadrille_papers::deferred_figures::results::{Kind, Results, Run};
-use quadrille_papers::deferred_figures::{ALL, INTRODUCTION, TITLE, summary};
-use quadrille_papers::page::{self, Page, Section};
+use quadrille_papers::paper::{Figure, Paper};
 use quadrille_suite::mesh_runs::{MeshRunKey, MeshRunOutcome, MeshRunRow, MeshRuns};
 
-/// Value of the key `paper` of suites of this paper.
-const PAPER: &str = "sort-based-deferred-shading";
+/// Value of the key `paper` of suites of this paper, which is its name.
+pub(super) const PAPER: &str = "sort-based-deferred-shading";
 
 /// The content of a suite file.
 #[derive(Debug, Deserialize)]
@@ -118,13 +115,12 @@ impl MeshSuite {
         Ok(Self { jobs })
     }
 
-    /// Runs the jobs of the chosen figures that no results file has, and writes the page and the files of
-    /// the chosen figures. Returns the results that are missing.
-    pub(super) fn run(&self, args: &Args, verbosity: Verbosity) -> Result<Vec<String>> {
+    /// Runs the jobs of the chosen figures that no results file has.
+    pub(super) fn run(&self, args: &Args, verbosity: Verbosity) -> Result<()> {
         let results = args.results();
         let is_wanted = |job: &Job| {
-            ALL.iter()
-                .any(|spec| spec.kind == job.kind && args.is_chosen(spec.id))
+            let mut figures = Paper::figures_of(PAPER).iter();
+            figures.any(|figure| needs(figure, job.kind) && args.is_chosen(&figure.id))
         };
         let mut runs = read_runs(&args.output)?;
         let bar = verbosity.progress_bar(self.jobs.len() as u64, "runs");
@@ -138,58 +134,27 @@ impl MeshSuite {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        // Releases the results file.
-        drop(runs);
-        self.write(args)
+        Ok(())
     }
 
-    fn write(&self, args: &Args) -> Result<Vec<String>> {
-        let lock = File::open(&args.output).ok();
-        let _ = lock.as_ref().map(File::lock);
+    /// The results of all jobs in the folder's results files, and the kinds and names of those without.
+    pub(super) fn found(&self, args: &Args) -> Result<(Results, Vec<(Kind, String)>)> {
         let mut rows = read_runs(&args.output)?;
         let mut runs = Vec::new();
-        let mut gaps: Vec<(Kind, String)> = Vec::new();
+        let mut gaps = Vec::new();
         for job in &self.jobs {
             match job.found(&mut rows, &args.output)? {
                 Some(run) => runs.push(run),
                 None => gaps.push((job.kind, format!("{} {}", job.kind.name(), job.key.name))),
             }
         }
-        let results = Results::new(runs, args.command());
-        let mut sections = Vec::new();
-        let mut lacking: Vec<String> = Vec::new();
-        for spec in ALL {
-            let own = gaps.iter().filter(|(kind, _)| *kind == spec.kind);
-            let missing: Vec<String> = own.map(|(_, text)| text.clone()).collect();
-            let (heading, content) = (spec.heading(&results), spec.draw(&results));
-            if args.is_chosen(spec.id) {
-                let new = missing.iter().filter(|text| !lacking.contains(*text));
-                let new: Vec<String> = new.cloned().collect();
-                lacking.extend(new);
-                let document = heading.json(&content, spec.published(), &missing);
-                write_files(&args.output, spec.id, &content, &document)?;
-            }
-            sections.push(Section {
-                heading,
-                content,
-                missing,
-            });
-        }
-        let summary = summary(&results);
-        let page = Page {
-            program: quadrille::PROGRAM,
-            title: TITLE,
-            summary: &summary,
-            introduction: INTRODUCTION,
-            command: &results.command,
-            fields: Vec::new(),
-        };
-        let html = page::html(&page, &sections);
-        let index = args.output.join("index.html");
-        write_whole(&index, |out| out.write_all(html.as_bytes()))?;
-        print(format!("{summary}\n\n{}\n", index.display()))?;
-        Ok(lacking)
+        Ok((Results { runs }, gaps))
     }
+}
+
+/// Whether a figure is drawn from runs of a kind.
+pub(super) fn needs(figure: &Figure, kind: Kind) -> bool {
+    figure.runs.iter().any(|run| run == kind.name())
 }
 
 impl Job {

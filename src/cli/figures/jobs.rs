@@ -6,8 +6,8 @@ use super::args::Args;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
-use quadrille_papers::figures::results::{MethodResult, PAPER_PRESET, ViewResult};
-use quadrille_papers::figures::{ALL, Need, Spec, Views};
+use quadrille_papers::figures::results::{MethodResult, ViewResult};
+use quadrille_papers::paper::{Figure, Need, PAPER_PRESET, Views, figures};
 use quadrille_suite::method_plan::{Candidate, Choice, MethodPlan, PlannedRow};
 use quadrille_suite::{Configuration, Event, Row, Suite};
 
@@ -32,9 +32,9 @@ pub(super) struct Found {
 /// The presets that figures need, the paper's first.
 fn presets() -> Vec<&'static str> {
     let mut presets = vec![PAPER_PRESET];
-    for need in ALL.iter().flat_map(|spec| spec.needs) {
-        if !presets.contains(&need.preset) {
-            presets.push(need.preset);
+    for need in figures().flat_map(|figure| &figure.needs) {
+        if !presets.contains(&&*need.preset) {
+            presets.push(&need.preset);
         }
     }
     presets
@@ -56,15 +56,15 @@ fn place(candidate: &Candidate<'_>) -> [bool; 2] {
 
 /// The methods that figures need of a view, each once; names that this build does not know are left out.
 fn methods<'a>(
-    specs: impl Iterator<Item = &'a Spec>,
+    figures: impl Iterator<Item = &'a Figure>,
     place: [bool; 2],
     preset: &str,
 ) -> Vec<Method> {
-    let needs = specs.flat_map(|spec| spec.needs);
+    let needs = figures.flat_map(|figure| &figure.needs);
     let needs = needs.filter(|need| applies(need, place, preset));
     let mut methods = Vec::new();
     for method in needs
-        .flat_map(|need| need.methods)
+        .flat_map(|need| &need.methods)
         .filter_map(|name| Method::parse(name).ok())
     {
         if !methods.contains(&method) {
@@ -101,7 +101,7 @@ impl Jobs {
             }
             let [is_first, is_large] = place(candidate);
             Choice {
-                methods: methods(ALL.iter(), [is_first, is_large], &candidate.key.preset),
+                methods: methods(figures(), [is_first, is_large], &candidate.key.preset),
                 has_details: is_first && !is_large,
             }
         };
@@ -125,7 +125,7 @@ impl Jobs {
     ) -> Result<()> {
         let others = results_files(&args.output)?;
         let is_wanted = |candidate: &Candidate<'_>, method: Method| {
-            let chosen = ALL.iter().filter(|spec| args.is_chosen(spec.id));
+            let chosen = figures().filter(|figure| args.is_chosen(&figure.id));
             methods(chosen, place(candidate), &candidate.key.preset).contains(&method)
         };
         let level = args.host.level;
@@ -187,9 +187,9 @@ pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// What a figure lacks, in words.
-pub(super) fn missing(spec: &Spec, found: &[Found]) -> Vec<String> {
+pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
     let mut missing = Vec::new();
-    for need in spec.needs {
+    for need in &figure.needs {
         for name in need
             .methods
             .iter()
@@ -205,7 +205,7 @@ pub(super) fn missing(spec: &Spec, found: &[Found]) -> Vec<String> {
             if !applies(need, [view.is_first, view.is_large], &view.preset) {
                 continue;
             }
-            for name in need.methods {
+            for name in &need.methods {
                 if one.missing.iter().any(|method| method.name() == *name) {
                     let ViewResult {
                         scene,

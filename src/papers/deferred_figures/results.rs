@@ -2,6 +2,39 @@
 
 use serde_json::Value;
 
+/// A row of the document of `deferred --json`.
+pub(super) type Row = Value;
+/// A number of a row.
+pub(super) type Measure = fn(&Row) -> Option<f64>;
+
+pub(super) const EXECUTIONS: Measure = |row| row.pointer("/shading/per_pixel")?.as_f64();
+pub(super) const QUADS: Measure = |row| row.pointer("/shading/quads")?.as_f64();
+pub(super) const GOPS: Measure = |row| row.pointer("/raster/gops/total")?.as_f64();
+pub(super) const EFFICIENCY: Measure = |row| row.pointer("/raster/efficiency")?.as_f64();
+pub(super) const BYTES: Measure = |row| row.pointer("/traffic_bytes/total")?.as_f64();
+pub(super) const DEPTH_BYTES: Measure = |row| both_ways(row, "depth");
+pub(super) const COLOUR_BYTES: Measure = |row| both_ways(row, "colour");
+pub(super) const SPID_RATIO: Measure = |row| row.pointer("/spid/ratio")?.as_f64();
+pub(super) const SORT_PASSES: Measure = |row| row.pointer("/sort/passes_mean")?.as_f64();
+pub(super) const SORT_BYTES: Measure = |row| row.pointer("/sort/on_chip_bytes")?.as_f64();
+const MOTION_PX: Measure = |row| row.pointer("/blur/motion_px/median")?.as_f64();
+const COC_PX: Measure = |row| row.pointer("/blur/coc_px/median")?.as_f64();
+
+fn both_ways(row: &Row, buffer: &str) -> Option<f64> {
+    let buffer = row.get("traffic_bytes")?.get(buffer)?;
+    Some(buffer.get("read")?.as_f64()? + buffer.get("write")?.as_f64()?)
+}
+
+pub(super) const MSAA: &str = "msaa";
+pub(super) const JRK: &str = "jrk";
+pub(super) const JRK_Z: &str = "jrk+z";
+pub(super) const SDS: &str = "sds";
+/// Pipelines that are compared by traffic.
+pub(super) const PIPELINES: [&str; 3] = [JRK, JRK_Z, SDS];
+
+pub(super) const PIXEL: &str = "pixel";
+pub(super) const ADAPTIVE: &str = "adaptive";
+
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -73,93 +106,80 @@ pub struct Run {
     /// Name in the suite.
     pub name: String,
     /// Rows of the document of `deferred --json`.
-    pub rows: Vec<Value>,
+    pub rows: Vec<Row>,
     /// Heat maps with their captions.
     pub heat: Vec<(String, Vec<u8>)>,
 }
 
 impl Run {
-    /// The row of a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
-    pub(crate) fn row(&self, pipeline: &str, grid: &str) -> Option<&Value> {
-        self.rows.iter().find(|row| is_row(row, pipeline, grid))
+    /// A number of a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
+    pub(super) fn number(&self, pipeline: &str, grid: &str, of: Measure) -> Option<f64> {
+        of(self.rows.iter().find(|row| {
+            let (tile, memo) = (&row["tile_px"], &row["memo_quads"]);
+            row["pipeline"] == pipeline
+                && row["grid"] == grid
+                && (tile.is_null() || *tile == TILE_PX)
+                && (memo.is_null() || *memo == MEMO_QUADS)
+        })?)
     }
 
-    /// The row of sds with tiles of a size, which is a number of pixels or "whole".
-    pub(super) fn tile(&self, grid: &str, tile: &Value) -> Option<&Value> {
-        self.rows
+    /// A number of sds with tiles of a size in pixels, or with one tile for the whole screen.
+    pub(super) fn tile(&self, grid: &str, tile: Option<u32>, of: Measure) -> Option<f64> {
+        let tile = tile.map_or(Value::from("whole"), Value::from);
+        of(self
+            .rows
             .iter()
-            .find(|r| r["pipeline"] == "sds" && r["grid"] == grid && r["tile_px"] == *tile)
+            .find(|r| r["pipeline"] == SDS && r["grid"] == grid && r["tile_px"] == tile)?)
     }
 
-    /// The row of jrk with a memo.
-    pub(super) fn memo(&self, grid: &str, quads: u64) -> Option<&Value> {
-        self.rows
+    /// A number of jrk with a memo of some quads.
+    pub(super) fn memo(&self, grid: &str, quads: u32, of: Measure) -> Option<f64> {
+        of(self
+            .rows
             .iter()
-            .find(|r| r["pipeline"] == "jrk" && r["grid"] == grid && r["memo_quads"] == quads)
-    }
-
-    /// A number of a pipeline's row.
-    pub(super) fn number(&self, pipeline: &str, grid: &str, path: &str) -> Option<f64> {
-        number(self.row(pipeline, grid)?, path)
-    }
-
-    /// Bytes that a pipeline moves.
-    pub(super) fn bytes(&self, pipeline: &str, grid: &str) -> Option<f64> {
-        self.number(pipeline, grid, "/traffic_bytes/total")
+            .find(|r| r["pipeline"] == JRK && r["grid"] == grid && r["memo_quads"] == quads)?)
     }
 
     /// Median motion and circle of confusion in pixels.
     pub(super) fn blur(&self) -> [Option<f64>; 2] {
-        let row = self.rows.first();
-        ["/blur/motion_px/median", "/blur/coc_px/median"].map(|path| number(row?, path))
+        [MOTION_PX, COC_PX].map(|of| of(self.rows.first()?))
     }
-}
 
-/// Whether a row belongs to a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
-pub(super) fn is_row(row: &Value, pipeline: &str, grid: &str) -> bool {
-    let (tile, memo) = (&row["tile_px"], &row["memo_quads"]);
-    row["pipeline"] == pipeline
-        && row["grid"] == grid
-        && (tile.is_null() || *tile == TILE_PX)
-        && (memo.is_null() || *memo == MEMO_QUADS)
-}
+    /// Name of the view of the first row.
+    pub(super) fn view(&self) -> &str {
+        let view = self.rows.first().and_then(|row| row["view"].as_str());
+        view.unwrap_or_default()
+    }
 
-/// A number of a row, by its JSON pointer.
-pub(super) fn number(row: &Value, path: &str) -> Option<f64> {
-    row.pointer(path)?.as_f64()
-}
-
-/// The least and the greatest of some numbers.
-pub(super) fn range(numbers: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
-    numbers.into_iter().fold(None, |range, n| match range {
-        None => Some([n, n]),
-        Some([least, most]) => Some([least.min(n), most.max(n)]),
-    })
-}
-
-/// The mean of some numbers.
-pub(super) fn mean(numbers: &[f64]) -> Option<f64> {
-    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+    /// The run view by view.
+    pub(super) fn views(&self) -> Vec<Self> {
+        let mut views: Vec<Self> = Vec::new();
+        for row in &self.rows {
+            match views.iter_mut().find(|run| row["view"] == run.view()) {
+                Some(run) => run.rows.push(row.clone()),
+                None => views.push(Self {
+                    rows: vec![row.clone()],
+                    heat: Vec::new(),
+                    ..self.clone()
+                }),
+            }
+        }
+        views
+    }
 }
 
 /// All results.
 #[derive(Debug)]
 pub struct Results {
-    runs: Vec<Run>,
-    /// Arguments of `quadrille figures` that make the page.
-    pub command: String,
+    /// Runs in the order of the suite.
+    pub runs: Vec<Run>,
 }
 
 impl Results {
-    /// Collects runs.
-    pub fn new(runs: Vec<Run>, command: String) -> Self {
-        Self { runs, command }
-    }
-
     /// The runs of a kind that have rows, in the order of the suite.
-    pub(crate) fn of(&self, kind: Kind) -> Vec<&Run> {
+    pub(super) fn of(&self, kind: &str) -> Vec<&Run> {
         let runs = self.runs.iter();
-        runs.filter(|run| run.kind == kind && !run.rows.is_empty())
+        runs.filter(|run| run.kind.name() == kind && !run.rows.is_empty())
             .collect()
     }
 }

@@ -1,296 +1,240 @@
-//! The scenes: Table 1, Figure 10, and the numbers of section 4.
+//! The scenes and traces: Table 1, Figures 10 and 11, and the numbers of section 4.
 
-use super::comparisons::{claim, compare};
-use super::results::{Kind, Results, Run, mean, range};
-use crate::figures::table::{Cell, Column, Table};
-use crate::figures::{Content, series};
-use crate::published::Statistic;
-use crate::svg::{Axis, BarChart, BarValue, Group};
+use super::results::{
+    ADAPTIVE, BYTES, COLOUR_BYTES, DEPTH_BYTES, EFFICIENCY, EXECUTIONS, GOPS, JRK, JRK_Z, Measure,
+    PIPELINES, PIXEL, Results, Run, SDS, SORT_BYTES, SORT_PASSES, SPID_RATIO,
+};
+use crate::content::Content;
+use crate::paper::Figure;
+use crate::sheet::{Bars, Sheet};
+use crate::svg::{Axis, LineChart, LineKind, LineSeries};
 
-/// Pipelines by name on the command line and on the page.
-pub(super) const PIPELINES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk+z", "JRK+Z"], ["sds", "SDS"]];
 const MEGABYTE: f64 = 1e6;
-const EXECUTIONS: &str = "/shading/per_pixel";
-const GOPS: &str = "/raster/gops/total";
+/// Columns of the pipelines with their names.
+const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
-/// A value of each pipeline of a run.
-fn of_pipelines(run: &Run, grid: &str, path: &str) -> [Option<f64>; 3] {
-    PIPELINES.map(|[pipeline, _]| run.number(pipeline, grid, path))
-}
-
-fn quotient(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    Some(a? / b?)
-}
-
-/// A chart with a group of bars per scene.
-fn bars(
-    title: &str,
-    unit: &str,
-    names: &[&str],
-    groups: Vec<(String, Vec<Option<f64>>)>,
-) -> String {
-    let groups = groups.into_iter().map(|(label, values)| Group {
-        label,
-        bars: values.into_iter().map(|v| v.map(BarValue::ours)).collect(),
+fn by_scene<'a>(figure: &'static Figure, results: &'a Results) -> Sheet<&'a Run> {
+    let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| {
+        run.name.clone()
     });
-    BarChart {
-        title: title.to_owned(),
-        axis: Axis::linear(unit),
-        series: series(names),
-        groups: groups.collect(),
-        marks: Vec::new(),
-        is_stacked: false,
-    }
-    .svg()
+    sheet.text("scene", "scene", |run| run.name.clone());
+    sheet
 }
 
-const NAMES: [&str; 3] = [PIPELINES[0][1], PIPELINES[1][1], PIPELINES[2][1]];
-
-pub(super) fn table_1(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "Billions of arithmetic operations of the raster per frame: set-up of triangles, tests of tiles and samples, and \
-         the interpolation of hits.",
-    );
-    let scenes = results.of(Kind::Scene);
-    content.table = Table::new(vec![
-        Column::new("scene", "scene"),
-        Column::new("jrk", "JRK"),
-        Column::new("jrk_z", "JRK+Z"),
-        Column::new("sds", "SDS"),
-        Column::new("jrk_z_over_jrk", "JRK+Z over JRK"),
-        Column::new("sds_over_jrk", "SDS over JRK"),
-        Column::share("efficiency", "samples hit"),
-    ]);
-    let mut ratios = [Vec::new(), Vec::new()];
-    let mut efficiencies = Vec::new();
-    let mut groups = Vec::new();
-    for run in &scenes {
-        let gops = of_pipelines(run, "pixel", GOPS);
-        let [jrk, jrk_z, sds] = gops;
-        let over = [quotient(jrk_z, jrk), quotient(sds, jrk)];
-        let efficiency = run.number("jrk", "pixel", "/raster/efficiency");
-        for (all, ratio) in ratios.iter_mut().zip(over) {
-            all.extend(ratio);
-        }
-        efficiencies.extend(efficiency);
-        let numbers = gops.into_iter().chain(over).chain([efficiency]);
-        let name = Cell::from(run.name.as_str());
-        content
-            .table
-            .row([name].into_iter().chain(numbers.map(Cell::from)).collect());
-        groups.push((run.name.clone(), gops.to_vec()));
+pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
+    let mut sheet = by_scene(figure, results);
+    for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
+        sheet.number(key, name, |run| run.number(pipeline, PIXEL, GOPS));
     }
-    content.chart(
-        bars("Operations of the raster", "Gops per frame", &NAMES, groups),
-        "The paper's scenes take 4.1 to 6.6 Gops with JRK.",
-    );
-    let [prepass, sorted] = ratios;
-    let bounds = range(prepass.clone());
-    compare(
-        &mut content,
-        "table1",
-        "JRK+Z over JRK",
-        Statistic::Above,
-        bounds.map(|b| b[0]),
-    );
-    compare(
-        &mut content,
-        "table1",
-        "JRK+Z over JRK",
-        Statistic::Below,
-        bounds.map(|b| b[1]),
-    );
-    let most = range(sorted.clone()).map(|b| b[1]);
-    compare(
-        &mut content,
-        "table1",
-        "SDS over JRK",
-        Statistic::Below,
-        most,
-    );
-    let quantity = "samples hit over samples tested";
-    compare(
-        &mut content,
-        "table1",
-        quantity,
-        Statistic::Value,
-        mean(&efficiencies),
-    );
+    sheet
+        .ratio("jrk_z_over_jrk", "JRK+Z over JRK", ["jrk_z", "jrk"])
+        .ratio("sds_over_jrk", "SDS over JRK", ["sds", "jrk"])
+        .share("efficiency", "samples hit", |run| {
+            run.number(JRK, PIXEL, EFFICIENCY)
+        });
+    sheet.bars(Bars {
+        title: "Operations of the raster",
+        axis: Axis::linear("Gops per frame"),
+        series: &NAMES,
+        caption: "The paper's scenes take 4.1 to 6.6 Gops with JRK.",
+        ..Bars::default()
+    });
     let statement = "A depth prepass has substantially higher cost (Table 1).";
-    let doubled = prepass.iter().map(|r| Some((1.8..2.05).contains(r)));
-    claim(&mut content, statement, "scenes", doubled);
+    sheet.judge(statement, |scene| {
+        Some((1.8..2.05).contains(&scene.of("jrk_z_over_jrk")?))
+    });
     let statement = "Blended draws increase the cost of set-up slightly (section 6).";
-    claim(
-        &mut content,
-        statement,
-        "scenes",
-        sorted.iter().map(|r| Some(*r <= 1.03)),
-    );
-    content
+    sheet.judge(statement, |scene| Some(scene.of("sds_over_jrk")? <= 1.03));
+    sheet.finish()
 }
 
 /// Grids, and the ends of their names in files.
-const GRIDS: [[&str; 2]; 2] = [["pixel", ""], ["adaptive", "_aas"]];
+const GRIDS: [[&str; 2]; 2] = [[PIXEL, ""], [ADAPTIVE, "_aas"]];
 
-fn figure_10_columns() -> Vec<Column> {
-    let mut columns = vec![
-        Column::new("scene", "scene"),
-        Column::new("motion_px", "motion, px"),
-        Column::new("coc_px", "circle of confusion, px"),
-    ];
-    for [_, suffix] in GRIDS {
-        for [_, name] in PIPELINES {
-            let key = name.to_lowercase().replace('+', "_");
-            columns.push(match suffix {
-                "" => Column::new(format!("{key}_mb"), format!("{name}, MB")),
-                _ => Column::hidden(format!("{key}{suffix}_mb")),
-            });
+pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
+    let mut sheet = by_scene(figure, results);
+    sheet
+        .number("motion_px", "motion, px", |run| run.blur()[0])
+        .number("coc_px", "circle of confusion, px", |run| run.blur()[1]);
+    for [grid, suffix] in GRIDS {
+        for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
+            let key = format!("{key}{suffix}_mb");
+            let megabytes = |run: &&Run| {
+                run.number(pipeline, grid, BYTES)
+                    .map(|bytes| bytes / MEGABYTE)
+            };
+            match suffix {
+                "" => sheet.number(&key, &format!("{name}, MB"), megabytes),
+                _ => sheet.hidden(&key, megabytes),
+            };
         }
     }
-    for [_, suffix] in GRIDS {
-        for [_, name] in PIPELINES {
-            let key = name.to_lowercase().replace('+', "_");
+    for [grid, suffix] in GRIDS {
+        for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let heading = match suffix {
                 "" => format!("{name}, per px"),
                 _ => format!("{name}, AAS"),
             };
-            columns.push(Column::new(format!("{key}{suffix}_per_px"), heading));
+            sheet.number(&format!("{key}{suffix}_per_px"), &heading, |run| {
+                run.number(pipeline, grid, EXECUTIONS)
+            });
         }
     }
-    columns
-}
-
-pub(super) fn figure_10(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "Bytes between pipeline and memory with the pixel grid, and executions of the shader per pixel with the pixel grid \
-         and with adaptive anisotropic shading (AAS).",
-    );
-    let scenes = results.of(Kind::Scene);
-    content.table = Table::new(figure_10_columns());
-    let (mut traffic, mut executions) = (Vec::new(), Vec::new());
-    for run in &scenes {
-        let bytes = GRIDS.map(|[grid, _]| {
-            of_pipelines(run, grid, "/traffic_bytes/total").map(|b| b.map(|b| b / MEGABYTE))
-        });
-        let shaded = GRIDS.map(|[grid, _]| of_pipelines(run, grid, EXECUTIONS));
-        let numbers = run.blur().into_iter().chain(bytes.into_iter().flatten());
-        let numbers = numbers.chain(shaded.into_iter().flatten()).map(Cell::from);
-        let name = Cell::from(run.name.as_str());
-        content
-            .table
-            .row([name].into_iter().chain(numbers).collect());
-        traffic.push((run.name.clone(), bytes[0].to_vec()));
-        executions.push((run.name.clone(), shaded.into_iter().flatten().collect()));
-    }
-    content.chart(
-        bars("Traffic", "MB per frame", &NAMES, traffic),
-        "Depths, headers, colours, identifiers and the resolve.",
-    );
-    let names = [
-        NAMES[0],
-        NAMES[1],
-        NAMES[2],
-        "JRK, AAS",
-        "JRK+Z, AAS",
-        "SDS, AAS",
-    ];
-    content.chart(
-        bars(
-            "Shader executions",
-            "executions per pixel",
-            &names,
-            executions,
-        ),
-        "The excess of SDS over JRK+Z is bin spread.",
-    );
-    let of = |run: &Run, pipeline: &str, path: &str| run.number(pipeline, "pixel", path);
-    let total = "/traffic_bytes/total";
-    let least = scenes.iter().map(|run| {
-        let [jrk, jrk_z, sds] = of_pipelines(run, "pixel", total);
-        Some(sds? < jrk?.min(jrk_z?))
+    sheet.bars(Bars {
+        title: "Traffic",
+        axis: Axis::linear("MB per frame"),
+        series: &[["jrk_mb", "JRK"], ["jrk_z_mb", "JRK+Z"], ["sds_mb", "SDS"]],
+        caption: "Depths, headers, colours, identifiers and the resolve.",
+        ..Bars::default()
+    });
+    sheet.bars(Bars {
+        title: "Shader executions",
+        axis: Axis::linear("executions per pixel"),
+        series: &[
+            ["jrk_per_px", "JRK"],
+            ["jrk_z_per_px", "JRK+Z"],
+            ["sds_per_px", "SDS"],
+            ["jrk_aas_per_px", "JRK, AAS"],
+            ["jrk_z_aas_per_px", "JRK+Z, AAS"],
+            ["sds_aas_per_px", "SDS, AAS"],
+        ],
+        caption: "The excess of SDS over JRK+Z is bin spread.",
+        ..Bars::default()
     });
     let statement =
         "Sort-based deferred shading consumes significantly less bandwidth for most scenes.";
-    claim(&mut content, statement, "scenes", least);
+    sheet.judge(statement, |scene| {
+        Some(scene.of("sds_mb")? < scene.of("jrk_mb")?.min(scene.of("jrk_z_mb")?))
+    });
     let statement =
         "A prepass increases the traffic of depths and reduces that of colours, for a net win.";
-    let wins = scenes.iter().map(|run| {
-        let change = |buffer: &str| {
-            let bytes = |pipeline: &str| {
-                let of_way =
-                    |way: &str| of(run, pipeline, &format!("/traffic_bytes/{buffer}/{way}"));
-                Some(of_way("read")? + of_way("write")?)
-            };
-            Some(bytes("jrk+z")? - bytes("jrk")?)
-        };
-        let net = of(run, "jrk+z", total)? < of(run, "jrk", total)?;
-        Some(change("depth")? > 0.0 && change("colour")? < 0.0 && net)
-    });
-    claim(&mut content, statement, "scenes", wins);
-    let excess = |run: &Run, grid: &str| {
-        let [_, jrk_z, sds] = of_pipelines(run, grid, EXECUTIONS);
-        Some(sds? - jrk_z?)
-    };
+    let wins: Vec<_> = sheet.rows().iter().map(|run| prepass_wins(run)).collect();
+    sheet.claim(statement, "scenes", wins);
     let statement = "With AAS, the executions of JRK+Z and SDS are even more similar.";
-    let closer = scenes
-        .iter()
-        .map(|run| Some(excess(run, "adaptive")? <= excess(run, "pixel")?));
-    claim(&mut content, statement, "scenes", closer);
-    content
+    sheet.judge(statement, |scene| {
+        let excess = |grid: &str| {
+            let of = |key: &str| scene.of(&format!("{key}{grid}_per_px"));
+            Some(of("sds")? - of("jrk_z")?)
+        };
+        Some(excess("_aas")? <= excess("")?)
+    });
+    sheet.finish()
 }
 
-pub(super) fn sorting(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "Identifiers in memory as a share of their 64 bits, passes of the radix sort as the mean over all tiles of 128 pixels, \
-         and bytes that the sort moves on chip with packed values. Tiles of the background take no pass.",
-    );
-    content.table = Table::new(vec![
-        Column::new("scene", "scene"),
-        Column::share("identifiers", "identifiers"),
-        Column::new("passes", "passes"),
-        Column::new("on_chip_mb", "on chip, MB"),
-    ]);
-    let mut all = [Vec::new(), Vec::new(), Vec::new()];
-    for run in results.of(Kind::Scene) {
-        let of = |path: &str| run.number("sds", "pixel", path);
-        let bytes = of("/sort/on_chip_bytes").map(|b| b / MEGABYTE);
-        let numbers = [of("/spid/ratio"), of("/sort/passes_mean"), bytes];
-        for (all, number) in all.iter_mut().zip(numbers) {
-            all.extend(number);
+/// Whether a depth prepass adds traffic of depths, and saves that of colours and of all buffers.
+fn prepass_wins(run: &Run) -> Option<bool> {
+    let change = |measure: Measure| {
+        let of = |pipeline| run.number(pipeline, PIXEL, measure);
+        Some(of(JRK_Z)? - of(JRK)?)
+    };
+    Some(change(DEPTH_BYTES)? > 0.0 && change(COLOUR_BYTES)? < 0.0 && change(BYTES)? < 0.0)
+}
+
+pub(super) fn sorting(figure: &'static Figure, results: &Results) -> Content {
+    let mut sheet = by_scene(figure, results);
+    sheet
+        .share("identifiers", "identifiers", |run| {
+            run.number(SDS, PIXEL, SPID_RATIO)
+        })
+        .number("passes", "passes", |run| {
+            run.number(SDS, PIXEL, SORT_PASSES)
+        })
+        .number("on_chip_mb", "on chip, MB", |run| {
+            Some(run.number(SDS, PIXEL, SORT_BYTES)? / MEGABYTE)
+        });
+    sheet.finish()
+}
+
+/// A plot of Figure 11.
+struct Plot {
+    /// End of the names of its columns.
+    key: &'static str,
+    title: &'static str,
+    grid: &'static str,
+    measure: Measure,
+    divisor: f64,
+    unit: &'static str,
+}
+
+const PLOTS: [Plot; 4] = [
+    Plot {
+        key: "mb",
+        title: "Traffic",
+        grid: PIXEL,
+        measure: BYTES,
+        divisor: MEGABYTE,
+        unit: "MB per frame",
+    },
+    Plot {
+        key: "gops",
+        title: "Operations of the raster",
+        grid: PIXEL,
+        measure: GOPS,
+        divisor: 1.0,
+        unit: "Gops per frame",
+    },
+    Plot {
+        key: "per_px",
+        title: "Shader executions",
+        grid: PIXEL,
+        measure: EXECUTIONS,
+        divisor: 1.0,
+        unit: "executions per pixel",
+    },
+    Plot {
+        key: "per_px_aas",
+        title: "Shader executions with AAS",
+        grid: ADAPTIVE,
+        measure: EXECUTIONS,
+        divisor: 1.0,
+        unit: "executions per pixel",
+    },
+];
+
+pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
+    let traces = results.of("trace");
+    let views = traces.iter().flat_map(|run| run.views());
+    let label = |run: &Run| format!("{} {}", run.name, run.view());
+    let mut sheet = Sheet::new(figure, views, "views", label);
+    sheet
+        .text("trace", "trace", |run| run.name.clone())
+        .text("view", "view", |run| run.view().to_owned());
+    for plot in PLOTS {
+        for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
+            let key = format!("{key}_{}", plot.key);
+            let value = |run: &Run| {
+                let number = run.number(pipeline, plot.grid, plot.measure)?;
+                Some(number / plot.divisor)
+            };
+            match plot.key {
+                "mb" => sheet.number(&key, &format!("{name}, MB"), value),
+                _ => sheet.hidden(&key, value),
+            };
         }
-        let name = Cell::from(run.name.as_str());
-        let cells = numbers.into_iter().map(Cell::from);
-        content.table.row([name].into_iter().chain(cells).collect());
     }
-    let [ratio, passes, bytes] = all;
-    for statistic in [Statistic::Above, Statistic::Below] {
-        compare(
-            &mut content,
-            "sorting",
-            "size of the identifiers",
-            statistic,
-            mean(&ratio),
-        );
-        // The maximum over scenes belongs to the scene that fills most of the screen.
-        let most = range(passes.clone()).map(|r| r[1]);
-        compare(
-            &mut content,
-            "sorting",
-            "passes of the sort per tile",
-            statistic,
-            most,
-        );
+    for trace in &traces {
+        for plot in PLOTS {
+            let series = NAMES.iter().zip(0..).map(|([key, name], colour)| {
+                let values = sheet.values(&format!("{key}_{}", plot.key)).into_iter();
+                let of_trace = values
+                    .zip(sheet.rows())
+                    .filter(|(_, run)| run.name == trace.name);
+                let points = of_trace.zip(0_u32..);
+                let points = points.filter_map(|((value, _), at)| Some([f64::from(at), value?]));
+                LineSeries::ours(*name, colour, points, LineKind::Line)
+            });
+            let title = format!("{} of {}", plot.title, trace.name);
+            let axes = [Axis::linear("view"), Axis::linear(plot.unit)];
+            let chart = LineChart::new(&title, axes, Vec::new(), series).svg();
+            sheet.chart(chart, title);
+        }
     }
-    let most = range(bytes).map(|r| r[1]);
-    compare(
-        &mut content,
-        "sorting",
-        "bytes of the sort on chip",
-        Statistic::Value,
-        most,
-    );
-    content
+    sheet.judge("SDS moves the fewest bytes throughout the trace.", |view| {
+        Some(view.of("sds_mb")? < view.of("jrk_mb")?.min(view.of("jrk_z_mb")?))
+    });
+    let statement = "The raster of SDS costs about as much as that of JRK.";
+    sheet.judge(statement, |view| {
+        Some(view.of("sds_gops")? <= 1.03 * view.of("jrk_gops")?)
+    });
+    sheet.finish()
 }

@@ -1,120 +1,82 @@
-//! Figures 17 and 19: whole frames and energy, both modelled.
+//! Figures 17, 19 and 22: whole frames, energy and the accelerator, all modelled.
 
+use super::by_view;
+use super::implied::derived;
 use super::motivation::frame_chart;
-use super::results::{PAPER_PRESET, Results, ViewResult, largest, least, mean, quotient};
-use super::table::{Cell, Column, Table};
-use super::{Claim, Content, key_cells, series};
-use crate::published::{self, Statistic, derived};
-use crate::svg::{Axis, BarChart, BarValue, Group, Mark};
+use super::results::{PAPER_PRESET, Results, ViewResult};
+use crate::content::Content;
+use crate::paper::{Figure, Statistic};
+use crate::sheet::{Bars, Sheet, largest, least, quotient};
+use crate::svg::{Axis, Mark};
 
 const TOTAL: &str = "frame.total_ms";
 
-/// Speedups of VR-Pipe's frame over software and hardware frames.
-pub(super) fn frame_speedups(view: &ViewResult) -> [Option<f64>; 2] {
-    ["compute", "baseline"].map(|method| view.ratio(method, "het+qm", TOTAL))
-}
-
-/// Share of the hardware frame that is not raster.
-pub(super) fn not_raster(view: &ViewResult) -> Option<f64> {
+/// Share of the hardware frame that is raster.
+pub(super) fn raster_share(view: &ViewResult) -> Option<f64> {
     view.number("baseline", "frame.raster_share")
-        .map(|share| 1.0 - share)
 }
 
-pub(super) fn figure_17(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "Frames with preprocess and sort. Software is the renderer on the shader cores with early termination, hardware \
-         the baseline, VR-Pipe has both additions. The paper measured preprocess and sort on an Orin; here they are \
-         modelled as kernels of bytes and instructions.",
-    );
-    content.table = Table::new(vec![
-        Column::new("scene", "scene"),
-        Column::new("view", "view"),
-        Column::new("over_software", "over software"),
-        Column::new("over_hardware", "over hardware"),
-        Column::new("software_over_hardware", "software over hardware"),
-        Column::share("not_raster", "hardware frame that is not raster"),
-        Column::new("vr_pipe_fps", "VR-Pipe (frames per second)"),
-        Column::hidden("software_ms"),
-        Column::hidden("hardware_ms"),
-        Column::hidden("vr_pipe_ms"),
-    ]);
+/// Speedup of VR-Pipe's frame over a method's frame.
+pub(super) fn frame_speedup(view: &ViewResult, method: &str) -> Option<f64> {
+    view.ratio(method, "het+qm", TOTAL)
+}
+
+pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
+    const METHODS: [[&str; 2]; 3] = [["compute", "SW"], ["baseline", "HW"], ["het+qm", "VR-Pipe"]];
     let views = results.first(PAPER_PRESET);
-    let mut groups = Vec::new();
-    for view in &views {
-        let [software, hardware] = frame_speedups(view);
-        let mut cells = key_cells(view).to_vec();
-        cells.extend([
-            software.into(),
-            hardware.into(),
-            view.ratio("compute", "baseline", TOTAL).into(),
-            not_raster(view).into(),
-            view.number("het+qm", "frame.fps").into(),
-        ]);
-        cells.extend(["compute", "baseline", "het+qm"].map(|m| Cell::from(view.number(m, TOTAL))));
-        content.table.row(cells);
-        groups.push(Group {
-            label: view.scene.clone(),
-            bars: [software, hardware].map(|n| n.map(BarValue::ours)).to_vec(),
+    let mut sheet = by_view(figure, views.clone());
+    sheet
+        .number("over_software", "over software", |view| {
+            frame_speedup(view, "compute")
+        })
+        .number("over_hardware", "over hardware", |view| {
+            frame_speedup(view, "baseline")
+        })
+        .number("software_over_hardware", "software over hardware", |view| {
+            view.ratio("compute", "baseline", TOTAL)
+        })
+        .share("not_raster", "hardware frame that is not raster", |view| {
+            raster_share(view).map(|share| 1.0 - share)
+        })
+        .number("vr_pipe_fps", "VR-Pipe (frames per second)", |view| {
+            view.number("het+qm", "frame.fps")
         });
+    for (key, [method, _]) in ["software_ms", "hardware_ms", "vr_pipe_ms"]
+        .into_iter()
+        .zip(METHODS)
+    {
+        sheet.hidden(key, |view| view.number(method, TOTAL));
     }
-    let mean_of = |at: usize| mean(views.iter().map(|v| frame_speedups(v)[at]));
-    let means = [mean_of(0), mean_of(1)];
-    let quantities = ["VR-Pipe over software", "VR-Pipe over hardware"];
-    if views.len() > 1 {
-        groups.push(Group {
-            label: "mean".to_owned(),
-            bars: means.map(|n| n.map(BarValue::ours)).to_vec(),
-        });
-    }
-    groups.push(Group {
-        label: "published".to_owned(),
-        bars: quantities
-            .map(|q| published::mean("fig17", q).map(BarValue::published))
-            .to_vec(),
-    });
-    let chart = BarChart {
-        title: "Speedup of whole frames by VR-Pipe".to_owned(),
+    sheet
+        .hidden("raster_share", |view| raster_share(view))
+        .hidden("draw_speedup", |view| view.speedup("het+qm"));
+    sheet.bars(Bars {
+        title: "Speedup of whole frames by VR-Pipe",
         axis: Axis::linear("speedup of the frame (times)"),
-        series: series(&["over software", "over hardware"]),
-        groups,
+        series: &[
+            ["over_software", "over software"],
+            ["over_hardware", "over hardware"],
+        ],
+        has_mean: true,
+        has_published: true,
         marks: vec![Mark::at(1.0, "")],
-        is_stacked: false,
-    };
-    content.chart(chart.svg(), "Dashed bars are published means.");
-    let methods = [("compute", "SW"), ("baseline", "HW"), ("het+qm", "VR-Pipe")];
-    let chart = frame_chart("Parts of modelled frames", &views, &methods);
-    content.chart(chart.svg(), "Modelled, on the GPU of Table I.");
-    for (quantity, mean) in quantities.into_iter().zip(means) {
-        content.compare("fig17", quantity, Statistic::Mean, mean);
-    }
-    let shares: Vec<_> = views
-        .iter()
-        .map(|v| v.number("baseline", "frame.raster_share"))
-        .collect();
-    content.compare(
-        "fig17",
-        "share of the raster",
-        Statistic::Above,
-        least(shares.clone()),
-    );
-    let bound = published::number("fig17", "share of the raster", Statistic::Above);
-    let raster = shares.into_iter().map(|share| Some(share? > bound?));
+        caption: "Dashed bars are published means.",
+    });
+    let chart = frame_chart("Parts of modelled frames", &views, &METHODS);
+    sheet.chart(chart, "Modelled, on the GPU of Table I.");
     let statement = "The raster takes more than 70 % of the frame (VI-B).";
-    content
-        .claims
-        .push(Claim::count(statement, "scenes", raster));
-    content.say(explanation(&views));
-    content
+    let bound = figure.number_of_column("raster_share", Statistic::Above);
+    sheet.judge(statement, |scene| Some(scene.of("raster_share")? > bound?));
+    let text = explanation(&sheet);
+    sheet.say(text);
+    sheet.finish()
 }
 
 /// Explains how the share of preprocess and sort limits the speedup of frames.
-fn explanation(views: &[&ViewResult]) -> String {
+fn explanation(sheet: &Sheet<&ViewResult>) -> String {
     let derived = derived();
-    let share = mean(views.iter().map(|v| not_raster(v)));
-    let ratio = mean(views.iter().map(|v| v.ratio("compute", "baseline", TOTAL)));
-    let draw = mean(views.iter().map(|v| v.speedup("het+qm")));
-    let (Some(share), Some(ratio), Some(draw)) = (share, ratio, draw) else {
+    let means = ["not_raster", "software_over_hardware", "draw_speedup"].map(|key| sheet.mean(key));
+    let [Some(share), Some(ratio), Some(draw)] = means else {
         return "The frames of no scene are complete.".to_owned();
     };
     let with_share = 1.0 / (derived.not_raster + (1.0 - derived.not_raster) / draw);
@@ -139,94 +101,90 @@ pub(super) fn energy_ratio(view: &ViewResult, method: &str) -> Option<[f64; 3]> 
     };
     let (over, under) = (corners("baseline")?, corners(method)?);
     let ratios = || {
-        over.iter()
-            .zip(&under)
-            .map(|(a, b)| quotient(Some(*a), Some(*b)))
+        let pairs = over.iter().zip(&under);
+        pairs.map(|(a, b)| quotient(Some(*a), Some(*b)))
     };
     Some([ratio, least(ratios())?, largest(ratios())?])
 }
 
-pub(super) fn figure_19(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "Energy of the baseline's draw over that with VR-Pipe. The paper imitated the additions in shaders of a real Orin \
-         and measured its power; here events of the emulated draw have assumed energies. The whiskers are the band of the \
-         two constants that no publication settles: static power, and the energy of a bit of DRAM.",
-    );
-    content.table = Table::new(vec![
-        Column::new("scene", "scene"),
-        Column::new("view", "view"),
-        Column::new("qm", "QM"),
-        Column::new("het", "HET"),
-        Column::new("het_qm", "HET+QM"),
-        Column::new("het_qm_low", "band from"),
-        Column::new("het_qm_high", "to"),
-        Column::new("baseline_mj", "baseline (mJ)"),
-        Column::hidden("het_qm_mj"),
-    ]);
-    let views = results.first(PAPER_PRESET);
-    let methods = ["qm", "het", "het+qm"];
-    let mut groups = Vec::new();
-    for view in &views {
-        let ratios = methods.map(|method| energy_ratio(view, method));
-        let mut cells = key_cells(view).to_vec();
-        cells.extend(ratios.map(|r| Cell::from(r.map(|r| r[0]))));
-        cells.extend([1, 2].map(|at: usize| Cell::from(ratios[2].map(|r| r[at]))));
-        cells.extend(["baseline", "het+qm"].map(|m| Cell::from(view.number(m, "energy_mj.total"))));
-        content.table.row(cells);
-        let bar = |[value, low, high]: [f64; 3]| BarValue {
-            band: Some([low, high]),
-            ..BarValue::ours(value)
-        };
-        groups.push(Group {
-            label: view.scene.clone(),
-            bars: ratios.map(|r| r.map(bar)).to_vec(),
-        });
-    }
-    let both: Vec<_> = views
-        .iter()
-        .map(|v| Some(energy_ratio(v, "het+qm")?[0]))
-        .collect();
-    let stated = |statistic| published::number("fig19", "energy efficiency", statistic);
-    groups.push(Group {
-        label: "published".to_owned(),
-        bars: vec![
-            Some(BarValue::mean_and_most(None, None)),
-            Some(BarValue::mean_and_most(None, None)),
-            Some(BarValue::mean_and_most(
-                stated(Statistic::Mean),
-                stated(Statistic::Maximum),
-            )),
-        ],
-    });
-    let chart = BarChart {
-        title: "Energy efficiency of VR-Pipe".to_owned(),
-        axis: Axis::linear("energy of the baseline over (times)"),
-        series: series(&["QM", "HET", "HET+QM"]),
-        groups,
-        marks: vec![Mark::at(1.0, "")],
-        is_stacked: false,
+pub(super) fn figure_19(figure: &'static Figure, results: &Results) -> Content {
+    let of = |method: &'static str, at: usize| {
+        move |view: &&ViewResult| Some(energy_ratio(view, method)?[at])
     };
-    content.chart(
-        chart.svg(),
-        "Modelled; the dashed bar is the published mean of HET+QM, the dashed line its maximum.",
-    );
-    content.compare(
-        "fig19",
-        "energy efficiency",
-        Statistic::Mean,
-        mean(both.clone()),
-    );
-    content.compare(
-        "fig19",
-        "energy efficiency",
-        Statistic::Maximum,
-        largest(both),
-    );
-    let less = views
-        .iter()
-        .map(|v| Some(energy_ratio(v, "het+qm")?[0] < v.speedup("het+qm")?));
+    let total =
+        |method: &'static str| move |view: &&ViewResult| view.number(method, "energy_mj.total");
+    let mut sheet = by_view(figure, results.first(PAPER_PRESET));
+    sheet
+        .number("qm", "QM", of("qm", 0))
+        .number("het", "HET", of("het", 0))
+        .number("het_qm", "HET+QM", of("het+qm", 0))
+        .number("het_qm_low", "band from", of("het+qm", 1))
+        .number("het_qm_high", "to", of("het+qm", 2))
+        .number("baseline_mj", "baseline (mJ)", total("baseline"))
+        .hidden("het_qm_mj", total("het+qm"))
+        .hidden("qm_low", of("qm", 1))
+        .hidden("qm_high", of("qm", 2))
+        .hidden("het_low", of("het", 1))
+        .hidden("het_high", of("het", 2))
+        .hidden("speedup", |view| view.speedup("het+qm"));
+    sheet.bars(Bars {
+        title: "Energy efficiency of VR-Pipe",
+        axis: Axis::linear("energy of the baseline over (times)"),
+        series: &[["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]],
+        has_published: true,
+        marks: vec![Mark::at(1.0, "")],
+        caption: "Modelled; the dashed bar is the published mean of HET+QM, the dashed line its maximum.",
+        ..Bars::default()
+    });
     let statement = "The energy falls less than the time (means of Figures 16 and 19).";
-    content.claims.push(Claim::count(statement, "scenes", less));
-    content
+    sheet.judge(statement, |scene| {
+        Some(scene.of("het_qm")? < scene.of("speedup")?)
+    });
+    sheet.finish()
+}
+
+pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
+    let mut sheet = by_view(figure, results.first(PAPER_PRESET));
+    let vr_pipe_frame = |view: &ViewResult| view.number("het+qm", TOTAL);
+    let gscore_frame = |view: &ViewResult| {
+        let clock = view
+            .number("gscore", "gscore.clock_mhz")
+            .map(|mhz| mhz * 1e3);
+        quotient(view.number("gscore", "gscore.frame_cycles"), clock)
+    };
+    sheet
+        .number("raster", "raster (times)", |view| {
+            view.ratio("het+qm", "gscore", "frame_ms")
+        })
+        .number("frame", "frame (times)", |view| {
+            quotient(vr_pipe_frame(view), gscore_frame(view))
+        })
+        .number("vr_pipe_draw_ms", "VR-Pipe, draw (ms)", |view| {
+            view.number("het+qm", "frame_ms")
+        })
+        .number(
+            "gscore_raster_ms",
+            "GSCore, sort and rendering (ms)",
+            |view| view.number("gscore", "frame_ms"),
+        )
+        .number("vr_pipe_frame_ms", "VR-Pipe, frame (ms)", |view| {
+            vr_pipe_frame(view)
+        })
+        .number("gscore_frame_ms", "GSCore, frame (ms)", |view| {
+            gscore_frame(view)
+        });
+    let series = [["raster", "raster"], ["frame", "frame"]];
+    sheet.bars(Bars {
+        title: "Speed of GSCore over VR-Pipe",
+        axis: Axis::linear("VR-Pipe's time over GSCore's (times)"),
+        series: &series,
+        marks: vec![Mark::at(1.0, "")],
+        caption: "Above 1, the accelerator is faster.",
+        ..Bars::default()
+    });
+    for [key, name] in series {
+        let statement = format!("GSCore is faster than VR-Pipe, {name} (VII-C).");
+        sheet.judge(&statement, |scene| Some(scene.of(key)? > 1.0));
+    }
+    sheet.finish()
 }

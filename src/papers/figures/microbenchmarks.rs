@@ -1,240 +1,180 @@
 //! Figure 20: microbenchmarks on the emulated pipeline.
 
-use super::results::{Results, largest};
-use super::table::{Cell, Column, Table};
-use super::{Claim, Content, series};
-use crate::published::{self, Statistic};
+use super::results::Results;
+use crate::content::Content;
+use crate::paper::{Figure, Statistic};
+use crate::sheet::{Sheet, largest};
 use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark, Series};
 use quadrille_suite::microbench::series::Series as Measured;
 
 /// Bytes of a KB.
 const KB: f64 = 1024.0;
+/// Published quantities.
+const CAPACITY: &str = "capacity of the CROP cache";
+const BINS: &str = "tile bins";
+/// Colour formats that the paper measures, with their published quantities.
+const RATES: [[&str; 2]; 2] = [
+    ["rgba8", "pixels per cycle, RGBA8"],
+    ["rgba16f", "pixels per cycle, RGBA16F"],
+];
 
-pub(super) fn figure_20(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "The paper's microbenchmarks, drawn on the emulated GPC: rectangles that test how much colour the CROP cache \
-         holds, how many pixels it blends per cycle, that it works on quads, and how many screen tiles are binned at once. \
-         The capacity, the rates and the bins are fields of the configuration that the model reads back; time by quads \
-         and the steps of the warps are its behaviour. quadrille microbench has more.",
-    );
+pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
     let measured = Measured::measure(&results.config);
-    content.table = table(&measured);
-    content.chart(
-        footprints(&measured),
-        "(a) Colour drawn without reads from the L2; a dot is an arrangement.",
-    );
-    content.chart(
-        rates(&measured),
-        "(b) Pixels per cycle; dashed bars are published.",
-    );
-    content.chart(
-        times(&measured),
-        "(c) Time at the same number of pixels, over that at 1/4.",
-    );
-    content.chart(bins(&measured), "Warps of ten rectangles on each screen tile; the paper reads 32 bins from 67 and 330 warps.");
+    let stated = |quantity: &str| figure.number(quantity, Statistic::Value);
+    let mut sheet = Sheet::new(figure, rows(&measured), "benchmarks", |row| {
+        row.0.to_owned()
+    });
+    sheet
+        .text("benchmark", "benchmark", |row| row.0.to_owned())
+        .text("parameter", "parameter", |row| row.1.clone())
+        .number("value", "value", |row| Some(row.2))
+        .text("unit", "unit", |row| row.3.to_owned());
+    // The charts show all of it.
+    sheet.table.hide();
+    let caption = "(a) Colour drawn without reads from the L2; a dot is an arrangement.";
+    sheet.chart(footprints(&measured, stated(CAPACITY)), caption);
+    let published = RATES.map(|[_, quantity]| stated(quantity));
+    let caption = "(b) Pixels per cycle; dashed bars are published.";
+    sheet.chart(rates(&measured, published), caption);
+    let caption = "(c) Time at the same number of pixels, over that at 1/4.";
+    sheet.chart(times(&measured), caption);
+    let caption = "Warps of ten rectangles on each screen tile; the paper reads 32 bins from 67 and 330 warps.";
+    sheet.chart(bins(&measured), caption);
     let all = measured
         .footprints
         .iter()
         .chain(&measured.aligned_footprints);
-    let held = largest(all.map(|[_, held]| Some(*held as f64 / KB)));
-    content.compare(
-        "fig20",
-        "capacity of the CROP cache",
-        Statistic::Value,
-        held,
+    sheet.ours(
+        CAPACITY,
+        largest(all.map(|[_, held]| Some(*held as f64 / KB))),
     );
-    for (quantity, format) in [
-        ("pixels per cycle, RGBA8", "rgba8"),
-        ("pixels per cycle, RGBA16F", "rgba16f"),
-    ] {
-        let rate = measured
-            .pixels_per_cycle
-            .iter()
-            .find(|(name, _)| *name == format);
-        content.compare(
-            "fig20",
-            quantity,
-            Statistic::Value,
-            rate.map(|(_, rate)| *rate),
-        );
+    for [format, quantity] in RATES {
+        sheet.ours(quantity, rate(&measured, format));
     }
-    let gathered = measured
-        .warps_by_tiles
-        .iter()
-        .take_while(|[n, warps]| *warps == 2 * n);
-    let most = gathered.map(|[tiles, _]| *tiles as f64).last();
-    content.compare("fig20", "tile bins", Statistic::Value, most);
+    let gathered = measured.warps_by_tiles.iter();
+    let gathered = gathered.take_while(|[n, warps]| *warps == 2 * n);
+    sheet.ours(BINS, gathered.map(|[tiles, _]| *tiles as f64).last());
     let by_quads = measured.times_by_quads.iter().zip(1..);
     let proportional =
         by_quads.map(|((_, time), n)| Some((time - f64::from(n)).abs() < 0.01 * time));
     let statement = "Time follows quads, not pixels (VII-A).";
-    content
-        .claims
-        .push(Claim::count(statement, "quads per pixel", proportional));
-    content
+    sheet.claim(statement, "quads per pixel", proportional);
+    sheet.finish()
 }
 
-fn table(measured: &Measured) -> Table {
-    let mut table = Table::new(vec![
-        Column::new("benchmark", "benchmark"),
-        Column::new("parameter", "parameter"),
-        Column::new("value", "value"),
-        Column::new("unit", "unit"),
-    ]);
-    let mut row = |benchmark: &str, parameter: String, value: f64, unit: &str| {
-        table.row(vec![
-            benchmark.into(),
-            Cell::Text(parameter),
-            value.into(),
-            unit.into(),
-        ]);
+fn rate(measured: &Measured, format: &str) -> Option<f64> {
+    let mut rates = measured.pixels_per_cycle.iter();
+    rates
+        .find(|(name, _)| *name == format)
+        .map(|(_, rate)| *rate)
+}
+
+/// A row of the table: benchmark, parameter, value, unit.
+type Row = (&'static str, String, f64, &'static str);
+
+fn rows(measured: &Measured) -> Vec<Row> {
+    let bytes = |name, pairs: &[[u64; 2]]| -> Vec<Row> {
+        let rows = pairs.iter();
+        let rows = rows.map(|[size, held]| (name, format!("{size} B"), *held as f64, "B"));
+        rows.collect()
     };
-    for [size, held] in &measured.footprints {
-        row("footprint", format!("{size} B"), *held as f64, "B");
-    }
-    for [size, held] in &measured.aligned_footprints {
-        row("footprint in rows", format!("{size} B"), *held as f64, "B");
-    }
-    for (format, rate) in &measured.pixels_per_cycle {
-        row("rate", (*format).to_owned(), *rate, "px/cycle");
-    }
-    for (quads, time) in &measured.times_by_quads {
-        row(
-            "time by quads per pixel",
-            (*quads).to_owned(),
-            *time,
-            "times",
-        );
-    }
-    for [tiles, warps] in &measured.warps_by_tiles {
-        row(
+    let named = |name, pairs: &[(&str, f64)], unit| -> Vec<Row> {
+        let rows = pairs.iter();
+        let rows = rows.map(|(parameter, value)| (name, (*parameter).to_owned(), *value, unit));
+        rows.collect()
+    };
+    let warps = measured.warps_by_tiles.iter().map(|[tiles, warps]| {
+        (
             "warps by screen tiles",
             tiles.to_string(),
             *warps as f64,
             "warps",
-        );
-    }
-    // The charts show all of it.
-    for column in &mut table.columns {
-        column.heading = None;
-    }
-    table
+        )
+    });
+    [
+        bytes("footprint", &measured.footprints),
+        bytes("footprint in rows", &measured.aligned_footprints),
+        named("rate", &measured.pixels_per_cycle, "px/cycle"),
+        named("time by quads per pixel", &measured.times_by_quads, "times"),
+        warps.collect(),
+    ]
+    .concat()
 }
 
-fn footprints(measured: &Measured) -> String {
-    let dots = |pairs: &[[u64; 2]]| {
+fn footprints(measured: &Measured, capacity: Option<f64>) -> String {
+    let dots = |name, colour, pairs: &[[u64; 2]]| {
         let dots = pairs.iter();
         let dots = dots.map(|[size, held]| [(*size as f64 / KB).log2(), *held as f64 / KB]);
-        dots.collect()
+        LineSeries::ours(name, colour, dots, LineKind::Points)
     };
     let sizes = [0.5_f64, 1.0, 2.0, 4.0, 8.0];
-    let capacity = published::number("fig20", "capacity of the CROP cache", Statistic::Value);
+    let axes = [
+        Axis::linear("size of a rectangle (KB)"),
+        Axis::linear("drawn without L2 reads (KB)"),
+    ];
+    let labels = sizes.map(|kb| (kb.log2(), kb.to_string())).to_vec();
+    let series = [
+        dots("random positions", 0, &measured.footprints),
+        dots(
+            "positions in rows of the size",
+            1,
+            &measured.aligned_footprints,
+        ),
+    ];
     let chart = LineChart {
-        title: "Data that fits the CROP cache".to_owned(),
-        x: Axis::linear("size of a rectangle (KB)"),
-        x_labels: sizes.map(|kb| (kb.log2(), kb.to_string())).to_vec(),
-        y: Axis::linear("drawn without L2 reads (KB)"),
-        series: vec![
-            LineSeries {
-                series: Series::ours("random positions", 0),
-                points: dots(&measured.footprints),
-                kind: LineKind::Points,
-            },
-            LineSeries {
-                series: Series::ours("positions in rows of the size", 1),
-                points: dots(&measured.aligned_footprints),
-                kind: LineKind::Points,
-            },
-        ],
-        marks: Mark::published(capacity, "never more than 16 KB")
-            .into_iter()
-            .collect(),
+        marks: Vec::from_iter(Mark::published(capacity, "never more than 16 KB")),
+        ..LineChart::new("Data that fits the CROP cache", axes, labels, series)
     };
     chart.svg()
 }
 
-fn rates(measured: &Measured) -> String {
-    let stated = |format: &str| match format {
-        "rgba8" => published::number("fig20", "pixels per cycle, RGBA8", Statistic::Value),
-        "rgba16f" => published::number("fig20", "pixels per cycle, RGBA16F", Statistic::Value),
-        _ => None,
-    };
-    // The paper has no third format.
-    let formats = measured
-        .pixels_per_cycle
+fn rates(measured: &Measured, published: [Option<f64>; 2]) -> String {
+    let groups = RATES
         .iter()
-        .filter(|(name, _)| stated(name).is_some());
-    let groups = formats.map(|(name, rate)| Group {
-        label: name.to_uppercase(),
-        bars: vec![
-            Some(BarValue::ours(*rate)),
-            stated(name).map(BarValue::published),
-        ],
-    });
-    let mut names = series(&["ours", "published"]);
-    names[1] = Series {
+        .zip(published)
+        .map(|([format, _], published)| Group {
+            label: format.to_uppercase(),
+            bars: vec![
+                rate(measured, format).map(BarValue::ours),
+                published.map(BarValue::published),
+            ],
+        });
+    let title = "Pixels blended per cycle by colour format";
+    let mut chart = BarChart::new(title, Axis::linear("pixels per cycle"), &["ours"], groups);
+    chart.series.push(Series {
         is_published: true,
         ..Series::ours("published", 0)
-    };
-    let chart = BarChart {
-        title: "Pixels blended per cycle by colour format".to_owned(),
-        axis: Axis::linear("pixels per cycle"),
-        series: names,
-        groups: groups.collect(),
-        marks: Vec::new(),
-        is_stacked: false,
-    };
+    });
     chart.svg()
 }
 
 fn times(measured: &Measured) -> String {
-    let groups = measured.times_by_quads.iter().map(|(quads, time)| Group {
-        label: (*quads).to_owned(),
-        bars: vec![Some(BarValue::ours(*time))],
-    });
-    let chart = BarChart {
-        title: "Time by quads per pixel".to_owned(),
-        axis: Axis::linear("time (times), by quads per pixel"),
-        series: series(&["time"]),
-        groups: groups.collect(),
-        marks: Vec::new(),
-        is_stacked: false,
-    };
-    chart.svg()
+    let groups = measured.times_by_quads.iter();
+    let groups = groups.map(|(quads, time)| Group::of(*quads, [Some(*time)]));
+    let axis = Axis::linear("time (times), by quads per pixel");
+    BarChart::new("Time by quads per pixel", axis, &["time"], groups).svg()
 }
 
 fn bins(measured: &Measured) -> String {
-    let points = measured
-        .warps_by_tiles
-        .iter()
-        .map(|pair| pair.map(|n| n as f64));
+    let points = measured.warps_by_tiles.iter();
+    let points = points.map(|pair| pair.map(|n| n as f64));
+    let labels = (0..=6).map(|n| (f64::from(8 * n), (8 * n).to_string()));
+    let axes = [Axis::linear("screen tiles"), Axis::linear("warps")];
+    let mark = |warps, tiles| Mark {
+        value: f64::from(warps),
+        label: format!("published: {warps} warps on {tiles} tiles"),
+        is_published: true,
+        is_left: true,
+    };
+    let warps = LineSeries::ours("warps", 0, points, LineKind::Line);
     let chart = LineChart {
-        title: "Warps by number of screen tiles".to_owned(),
-        x: Axis::linear("screen tiles"),
-        x_labels: (0..=6)
-            .map(|n| (f64::from(8 * n), (8 * n).to_string()))
-            .collect(),
-        y: Axis::linear("warps"),
-        series: vec![LineSeries {
-            series: Series::ours("warps", 0),
-            points: points.collect(),
-            kind: LineKind::Line,
-        }],
-        marks: vec![
-            Mark {
-                value: 330.0,
-                label: "published: 330 warps on 33 tiles".to_owned(),
-                is_published: true,
-                is_left: true,
-            },
-            Mark {
-                value: 67.0,
-                label: "published: 67 warps on 32 tiles".to_owned(),
-                is_published: true,
-                is_left: true,
-            },
-        ],
+        marks: vec![mark(330, 33), mark(67, 32)],
+        ..LineChart::new(
+            "Warps by number of screen tiles",
+            axes,
+            labels.collect(),
+            [warps],
+        )
     };
     chart.svg()
 }

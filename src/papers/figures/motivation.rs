@@ -1,11 +1,13 @@
 //! Figures of the paper's sections I and III-A: specifications, frame times, utilisation.
 
-use super::results::{DESKTOP, ORIN, PAPER_PRESET, Results, ViewResult, largest, mean, quotient};
-use super::table::{Column, Table};
-use super::{Claim, Content, key_cells, series};
-use crate::published::{DESKTOP_GPUS, Statistic, derived, number};
-use crate::svg::{Axis, BarChart, BarValue, Group, Mark};
-use quadrille_gpu::config::{Config, PRESETS};
+use super::configuration::presets;
+use super::implied::derived;
+use super::results::{DESKTOP, ORIN, PAPER_PRESET, Results, ViewResult};
+use crate::content::Content;
+use crate::paper::{Figure, Statistic};
+use crate::sheet::{Sheet, largest, least, mean, quotient};
+use crate::svg::{Axis, BarChart, BarValue, Group};
+use quadrille_gpu::config::Config;
 
 /// Lanes of all cores of a configuration, and pixels of RGBA8 that CROP blends per cycle.
 fn cores_and_rops(config: &Config) -> [f64; 2] {
@@ -17,179 +19,123 @@ fn cores_and_rops(config: &Config) -> [f64; 2] {
     [lanes, rops].map(|n| (n * config.gpu.gpcs) as f64)
 }
 
-pub(super) fn figure_1(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "The number of shader cores has grown faster than that of the units that blend. The bars are NVIDIA's \
-         specifications of the largest GeForce of each generation; the paper draws such a series without numbers in \
-         its text. The last rows of the table are the GPUs that this program models.",
+pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
+    let keys = ["shader_cores", "rops"];
+    let models = presets(results).map(|(name, config)| (name, cores_and_rops(&config)));
+    let mut sheet = Sheet::new(figure, models, "GPUs", |(name, _)| format!("model: {name}"));
+    sheet
+        .text("gpu", "GPU", |(name, _)| format!("model: {name}"))
+        .text("year", "year", |_| String::new())
+        .whole(keys[0], "shader cores", |(_, numbers)| Some(numbers[0]))
+        .whole(keys[1], "ROPs", |(_, numbers)| Some(numbers[1]))
+        .ratio("cores_per_rop", "cores per ROP", keys);
+    let published = figure.rows.iter().zip(0..).map(|(row, at)| Group {
+        label: row.get("gpu").map_or(String::new(), ToString::to_string),
+        bars: keys
+            .map(|key| sheet.table.number(at, key).map(BarValue::published))
+            .to_vec(),
+    });
+    let charted = [PAPER_PRESET, ORIN, DESKTOP].map(|preset| format!("model: {preset}"));
+    let models = sheet.groups().into_iter();
+    let models = models.filter(|group| charted.iter().any(|label| label == group.label));
+    let models = models.map(|group| Group::of(group.label, keys.map(|key| group.of(key))));
+    let chart = BarChart::new(
+        "Shader cores and ROPs of desktop GPUs and of the modelled ones",
+        Axis::log("number, logarithmic"),
+        &["shader cores", "ROPs"],
+        published.chain(models),
     );
-    let mut table = Table::new(vec![
-        Column::new("gpu", "GPU"),
-        Column::new("year", "year"),
-        Column::whole("shader_cores", "shader cores"),
-        Column::whole("rops", "ROPs"),
-        Column::new("cores_per_rop", "cores per ROP"),
-    ]);
-    let mut groups = Vec::new();
-    for gpu in DESKTOP_GPUS {
-        let numbers = [gpu.cores, gpu.rops].map(f64::from);
-        let year = gpu.year.to_string();
-        table.row(vec![
-            gpu.name.into(),
-            year.into(),
-            numbers[0].into(),
-            numbers[1].into(),
-            (numbers[0] / numbers[1]).into(),
-        ]);
-        groups.push(Group {
-            label: gpu.name.to_owned(),
-            bars: numbers.map(|n| Some(BarValue::published(n))).to_vec(),
-        });
-    }
-    for preset in PRESETS {
-        let config = match preset.name {
-            PAPER_PRESET => Some(results.config.clone()),
-            name => Config::preset(name).ok(),
-        };
-        let Some([cores, rops]) = config.as_ref().map(cores_and_rops) else {
-            continue;
-        };
-        let name = format!("model: {}", preset.name);
-        let per_rop = quotient(Some(cores), Some(rops));
-        table.row(vec![
-            name.as_str().into(),
-            "".into(),
-            cores.into(),
-            rops.into(),
-            per_rop.into(),
-        ]);
-        if [PAPER_PRESET, ORIN, DESKTOP].contains(&preset.name) {
-            groups.push(Group {
-                label: name,
-                bars: [cores, rops].map(|n| Some(BarValue::ours(n))).to_vec(),
-            });
-        }
-    }
-    let chart = BarChart {
-        title: "Shader cores and ROPs of desktop GPUs and of the modelled ones".to_owned(),
-        axis: Axis::log("number, logarithmic"),
-        series: series(&["shader cores", "ROPs"]),
-        groups,
-        marks: Vec::new(),
-        is_stacked: false,
-    };
-    content.chart(
-        chart.svg(),
-        "Dashed outlines: specifications; filled: modelled GPUs.",
-    );
-    content.table = table;
-    content
+    let caption = "Dashed outlines: specifications; filled: modelled GPUs.";
+    sheet.chart(chart.svg(), caption);
+    sheet.finish()
 }
 
-/// The times of a frame in milliseconds: preprocess, sort, raster.
-fn parts(view: &ViewResult, method: &str) -> [Option<f64>; 3] {
-    ["preprocess_ms", "sort_ms", "raster_ms"]
-        .map(|part| view.number(method, &format!("frame.{part}")))
-}
+/// Parts of a frame in milliseconds.
+const PARTS: [&str; 3] = ["preprocess_ms", "sort_ms", "raster_ms"];
 
 /// A stacked chart of the frame times of methods, for each view.
-pub(super) fn frame_chart(
-    title: &str,
-    views: &[&ViewResult],
-    methods: &[(&str, &str)],
-) -> BarChart {
+pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> String {
     let groups = views.iter().flat_map(|view| {
-        methods.iter().map(|(method, short)| Group {
-            label: format!("{} {short}", view.scene),
-            bars: parts(view, method)
-                .map(|ms| ms.map(BarValue::ours))
-                .to_vec(),
+        methods.iter().map(|[method, short]| {
+            let parts = PARTS.map(|part| view.number(method, &format!("frame.{part}")));
+            Group::of(format!("{} {short}", view.scene), parts)
         })
     });
-    BarChart {
-        title: title.to_owned(),
-        axis: Axis::linear("milliseconds"),
-        series: series(&["preprocess", "sort", "raster"]),
-        groups: groups.collect(),
-        marks: Vec::new(),
+    let chart = BarChart {
         is_stacked: true,
-    }
+        ..BarChart::new(
+            title,
+            Axis::linear("milliseconds"),
+            &["preprocess", "sort", "raster"],
+            groups,
+        )
+    };
+    chart.svg()
 }
 
-pub(super) fn figure_5(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "The paper measures frame times on a Jetson AGX Orin and an RTX 3090. Neither is at hand: all times here are \
-         modelled, for the presets orin and rtx-a6000 (a whole GA102, the chip of the RTX 3090). Software (SW) is the \
-         renderer on the shader cores, hardware (HW) the graphics pipeline without VR-Pipe's additions, both with tile \
-         lists and boxes by oriented bounding boxes.",
-    );
-    content.table = Table::new(
-        [
-            vec![
-                Column::new("gpu", "GPU"),
-                Column::new("scene", "scene"),
-                Column::new("view", "view"),
-                Column::new("renderer", "renderer"),
-            ],
-            ["preprocess_ms", "sort_ms", "raster_ms", "total_ms"]
-                .map(|key| Column::new(key, key.replace("_ms", " (ms)")))
-                .to_vec(),
-            vec![Column::new("fps", "frames per second")],
-        ]
-        .concat(),
-    );
-    let methods = [("compute", "SW"), ("baseline", "HW")];
+/// Published bound of Figure 5.
+const FPS: &str = "frames per second of hardware, Orin, real scenes";
+
+pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
+    const METHODS: [[&str; 2]; 2] = [["compute", "SW"], ["baseline", "HW"]];
+    let views = [ORIN, DESKTOP].map(|preset| results.first(preset)).concat();
+    let rows = views
+        .iter()
+        .flat_map(|view| METHODS.map(|method| (*view, method)));
+    let mut sheet = Sheet::new(figure, rows, "scenes", |(view, [_, short])| {
+        format!("{} {short}", view.scene)
+    });
+    sheet
+        .text("gpu", "GPU", |(view, _)| view.preset.clone())
+        .text("scene", "scene", |(view, _)| view.scene.clone())
+        .text("view", "view", |(view, _)| view.view.clone())
+        .text("renderer", "renderer", |(_, [_, short])| {
+            (*short).to_owned()
+        });
+    for key in PARTS.into_iter().chain(["total_ms", "fps"]) {
+        let heading = match key {
+            "fps" => "frames per second".to_owned(),
+            key => key.replace("_ms", " (ms)"),
+        };
+        sheet.number(key, &heading, |(view, [method, _])| {
+            view.number(method, &format!("frame.{key}"))
+        });
+    }
     for preset in [ORIN, DESKTOP] {
-        let views = results.first(preset);
         let title = format!("Modelled frame times on {preset}");
-        let chart = frame_chart(&title, &views, &methods);
-        content.chart(chart.svg(), format!("Preset {preset}, modelled."));
-        for view in &views {
-            for (method, short) in methods {
-                let [scene, name] = key_cells(view);
-                let number = |key: &str| view.number(method, &format!("frame.{key}")).into();
-                let mut cells = vec![preset.into(), scene, name, short.into()];
-                cells.extend(
-                    ["preprocess_ms", "sort_ms", "raster_ms", "total_ms", "fps"].map(number),
-                );
-                content.table.row(cells);
-            }
-        }
+        let chart = frame_chart(&title, &results.first(preset), &METHODS);
+        sheet.chart(chart, format!("Preset {preset}, modelled."));
     }
     let orin = results.first(ORIN);
     let fps = orin.iter().map(|view| view.number("baseline", "frame.fps"));
-    let quantity = "frames per second of hardware, Orin, real scenes";
-    content.compare("fig5", quantity, Statistic::Below, largest(fps));
-    content.say(frame_rates(results));
-    let faster = |view: &&ViewResult| {
+    sheet.ours(FPS, largest(fps));
+    sheet.say(frame_rates(figure, results));
+    let statement = "Hardware rendering is generally faster than software on the Orin (III-A).";
+    let faster = orin.iter().map(|view| {
         let total = |method| view.number(method, "frame.total_ms");
         Some(total("baseline")? < total("compute")?)
-    };
-    let statement = "Hardware rendering is generally faster than software on the Orin (III-A).";
-    content
-        .claims
-        .push(Claim::count(statement, "scenes", orin.iter().map(faster)));
-    tile_lists(results, &mut content);
-    content
+    });
+    sheet.claim(statement, "scenes", faster);
+    tile_lists(results, &mut sheet);
+    sheet.finish()
 }
 
 /// Compares the published bound on the frame rate with a GPU that blends at its peak.
-fn frame_rates(results: &Results) -> String {
+fn frame_rates(figure: &Figure, results: &Results) -> String {
     const PIXELS: f64 = 980.0 * 545.0;
-    let quantity = "frames per second of hardware, Orin, real scenes";
-    let bound = number("fig5", quantity, Statistic::Below).unwrap_or(f64::NAN);
+    let bound = figure.number(FPS, Statistic::Below).unwrap_or(f64::NAN);
     let config = &results.config;
     let per_second = config.gpu.clock_mhz * 1e6 * config.crop.bytes_per_cycle as f64 / 8.0;
     let raster = 1.0 - derived().not_raster;
     let fragments = raster / bound * per_second / PIXELS;
+    let per_pixel = |view: &&ViewResult| {
+        quotient(
+            view.number("baseline", "fragments.blended"),
+            Some(view.pixels()),
+        )
+    };
     let ours = results.first(PAPER_PRESET);
-    let per_pixel = ours.iter().map(|view| {
-        let pixels = f64::from(view.size[0]) * f64::from(view.size[1]);
-        quotient(view.number("baseline", "fragments.blended"), Some(pixels))
-    });
-    let ours = mean(per_pixel).map_or_else(String::new, |n| {
+    let ours = mean(ours.iter().map(per_pixel)).map_or_else(String::new, |n| {
         format!(" The scenes here have {n:.0} on average, and the modelled GPUs reach their peak rates: both raise the frame rates.")
     });
     format!(
@@ -202,22 +148,16 @@ fn frame_rates(results: &Results) -> String {
 /// Compares oriented boxes with squares in tile lists, on the GPU of the paper.
 fn tile_lists(results: &Results, content: &mut Content) {
     let views = results.first(PAPER_PRESET);
-    let pairs = |view: &&ViewResult| view.ratio("compute-aabb", "compute", "compute.pairs");
-    let part =
-        |key: &'static str| move |view: &&ViewResult| view.ratio("compute-aabb", "compute", key);
-    let outcomes = views
-        .iter()
-        .map(|view| pairs(view).map(|ratio| ratio > 1.0));
+    let ratios = ["compute.pairs", "frame.sort_ms", "frame.raster_ms"].map(|path| {
+        let ratios = views
+            .iter()
+            .map(|v| v.ratio("compute-aabb", "compute", path));
+        ratios.collect::<Vec<_>>()
+    });
     let statement = "Oriented boxes list fewer pairs of splats and tiles than squares (III-A).";
-    content
-        .claims
-        .push(Claim::count(statement, "scenes", outcomes));
-    let means = [
-        mean(views.iter().map(pairs)),
-        mean(views.iter().map(part("frame.sort_ms"))),
-        mean(views.iter().map(part("frame.raster_ms"))),
-    ];
-    if let [Some(pairs), Some(sort), Some(raster)] = means {
+    let outcomes = ratios[0].iter().map(|pairs| Some((*pairs)? > 1.0));
+    content.claim(statement, "scenes", outcomes);
+    if let [Some(pairs), Some(sort), Some(raster)] = ratios.map(mean) {
         content.say(format!(
             "On the GPU of Table I, lists by squares have {pairs:.2} times the pairs of lists by oriented boxes; the sort \
              takes {sort:.2} times and the raster {raster:.2} times as long (means over the scenes)."
@@ -226,88 +166,62 @@ fn tile_lists(results: &Results, content: &mut Content) {
 }
 
 /// Units of Figure 6 with their names there, in pipeline order.
-const UNITS: [(&str, &str); 8] = [
-    ("vertex", "vertex"),
-    ("coarse", "raster"),
-    ("tc", "tile bins"),
-    ("prop", "PROP"),
-    ("zrop", "ZROP"),
-    ("cores", "SM"),
-    ("crop", "CROP"),
-    ("dram", "DRAM"),
+const UNITS: [[&str; 2]; 8] = [
+    ["vertex", "vertex"],
+    ["coarse", "raster"],
+    ["tc", "tile bins"],
+    ["prop", "PROP"],
+    ["zrop", "ZROP"],
+    ["cores", "SM"],
+    ["crop", "CROP"],
+    ["dram", "DRAM"],
 ];
 
-pub(super) fn figure_6(results: &Results) -> Content {
-    let mut content = Content::default();
-    content.say(
-        "Items that passed a unit as a share of those that could have passed in the time of the draw; of the shader \
-         cores, the share of issue cycles. The paper measures a real Orin, which is not at hand; the bars are the baseline \
-         on the emulated GPU of Table I and on the preset orin, as means over the scenes.",
-    );
-    content.table = Table::new(vec![
-        Column::new("gpu", "GPU"),
-        Column::new("unit", "unit"),
-        Column::share("mean", "mean"),
-        Column::share("least", "least"),
-        Column::share("most", "most"),
-    ]);
+/// Throughput of a unit in the baseline's draw.
+fn throughput(view: &ViewResult, unit: &str) -> Option<f64> {
+    view.method("baseline")?.throughput(unit)
+}
+
+pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
     let presets = [PAPER_PRESET, ORIN];
-    let mut means = Vec::new();
-    for preset in presets {
-        let views = results.first(preset);
-        for (unit, name) in UNITS {
-            let of = |view: &&ViewResult| view.method("baseline")?.throughput(unit);
-            let values: Vec<_> = views.iter().map(of).collect();
-            let average = mean(values.clone());
-            means.push(average);
-            let least = super::results::least(values.clone());
-            content.table.row(vec![
-                preset.into(),
-                name.into(),
-                average.into(),
-                least.into(),
-                largest(values).into(),
-            ]);
-        }
-    }
-    let groups = UNITS.iter().enumerate().map(|(at, (_, name))| Group {
-        label: (*name).to_owned(),
-        bars: [means[at], means[at + UNITS.len()]]
-            .map(|m| m.map(BarValue::ours))
-            .to_vec(),
-    });
-    let chart = BarChart {
-        title: "Throughput utilisation of the units".to_owned(),
-        axis: Axis::share("throughput utilisation"),
-        series: series(&presets),
-        groups: groups.collect(),
-        marks: Vec::<Mark>::new(),
-        is_stacked: false,
+    let rows = presets
+        .iter()
+        .flat_map(|preset| UNITS.map(|unit| (*preset, unit)));
+    let mut sheet = Sheet::new(figure, rows, "units", |(_, [_, name])| (*name).to_owned());
+    let of = |(preset, [unit, _]): &(&str, [&str; 2])| {
+        let views = results.first(preset).into_iter();
+        views.map(|view| throughput(view, unit)).collect::<Vec<_>>()
     };
-    content.chart(chart.svg(), "Means over the first views of all scenes.");
+    sheet
+        .text("gpu", "GPU", |(preset, _)| (*preset).to_owned())
+        .text("unit", "unit", |(_, [_, name])| (*name).to_owned())
+        .share("mean", "mean", |row| mean(of(row)))
+        .share("least", "least", |row| least(of(row)))
+        .share("most", "most", |row| largest(of(row)));
+    let means = sheet.values("mean");
+    let groups = UNITS.iter().enumerate();
+    let groups =
+        groups.map(|(at, [_, name])| Group::of(*name, [means[at], means[at + UNITS.len()]]));
+    let axis = Axis::share("throughput utilisation");
+    let chart = BarChart::new(
+        "Throughput utilisation of the units",
+        axis,
+        &presets,
+        groups,
+    );
+    sheet.chart(chart.svg(), "Means over the first views of all scenes.");
     let views = results.first(PAPER_PRESET);
-    let highest_is_crop = |view: &&ViewResult| {
-        let baseline = view.method("baseline")?;
-        let crop = baseline.throughput("crop")?;
-        let others = UNITS.iter().filter(|(unit, _)| *unit != "crop");
-        let most = largest(others.map(|(unit, _)| baseline.throughput(unit)))?;
-        Some(crop >= most)
-    };
+    let highest = views.iter().map(|view| {
+        let others = UNITS.iter().filter(|[unit, _]| *unit != "crop");
+        let most = largest(others.map(|[unit, _]| throughput(view, unit)))?;
+        Some(throughput(view, "crop")? >= most)
+    });
     let statement = "The ROPs are the unit with the highest utilisation (III-B).";
-    content.claims.push(Claim::count(
-        statement,
-        "scenes",
-        views.iter().map(highest_is_crop),
-    ));
-    let cores_idle = |view: &&ViewResult| {
-        let baseline = view.method("baseline")?;
-        Some(baseline.throughput("cores")? < baseline.throughput("crop")? / 2.0)
-    };
+    sheet.claim(statement, "scenes", highest);
+    let idle = views
+        .iter()
+        .map(|view| Some(throughput(view, "cores")? < throughput(view, "crop")? / 2.0));
     let statement = "The shader cores have less than half of the utilisation of the ROPs (shape of the figure).";
-    content.claims.push(Claim::count(
-        statement,
-        "scenes",
-        views.iter().map(cores_idle),
-    ));
-    content
+    sheet.claim(statement, "scenes", idle);
+    sheet.finish()
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+pub use crate::paper::PAPER_PRESET;
+use crate::sheet::{mean, quotient};
 use quadrille_gpu::config::Config;
 
-/// Preset of the GPU that the paper simulates.
-pub const PAPER_PRESET: &str = "vr-pipe";
 /// Preset of the edge GPU of Figure 5.
 pub(crate) const ORIN: &str = "orin";
 /// Preset that stands for the desktop GPU of Figure 5, whose chip it is.
@@ -90,43 +90,10 @@ impl ViewResult {
     pub(crate) fn speedup(&self, method: &str) -> Option<f64> {
         self.ratio("baseline", method, "cycles")
     }
-}
 
-/// `a / b`; `None` if one is unknown, or if `b` is 0.
-pub(crate) fn quotient(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    let (a, b) = (a?, b?);
-    (b != 0.0).then(|| a / b)
-}
-
-/// Arithmetic mean of the known values; `None` if there is none.
-pub(crate) fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = values.into_iter().flatten().collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// Largest of the known values.
-pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    values.into_iter().flatten().reduce(f64::max)
-}
-
-/// Smallest of the known values.
-pub(crate) fn least(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    values.into_iter().flatten().reduce(f64::min)
-}
-
-/// A scene with some of its views.
-#[derive(Debug, Clone)]
-pub(crate) struct SceneViews<'a> {
-    /// Name of the scene.
-    pub(crate) name: &'a str,
-    /// The views, at least one.
-    pub(crate) views: Vec<&'a ViewResult>,
-}
-
-impl SceneViews<'_> {
-    /// The mean of a number over the views that have it.
-    pub(crate) fn mean(&self, of: impl Fn(&ViewResult) -> Option<f64>) -> Option<f64> {
-        mean(self.views.iter().map(|view| of(view)))
+    /// Pixels of the picture.
+    pub(crate) fn pixels(&self) -> f64 {
+        f64::from(self.size[0]) * f64::from(self.size[1])
     }
 }
 
@@ -137,40 +104,44 @@ pub struct Results {
     pub views: Vec<ViewResult>,
     /// The configuration of the paper's GPU.
     pub config: Config,
-    /// The arguments of `quadrille figures` that made the report, without `--only`.
-    pub command: String,
 }
 
 impl Results {
-    /// The views of each scene that fit, in order.
-    fn scenes(&self, fits: impl Fn(&ViewResult) -> bool) -> Vec<SceneViews<'_>> {
-        let mut scenes: Vec<SceneViews<'_>> = Vec::new();
-        for view in self.views.iter().filter(|view| fits(view)) {
-            match scenes.iter_mut().find(|s| s.name == view.scene) {
-                Some(scene) => scene.views.push(view),
-                None => scenes.push(SceneViews {
-                    name: &view.scene,
-                    views: vec![view],
-                }),
+    fn of(&self, fits: impl Fn(&ViewResult) -> bool) -> Vec<&ViewResult> {
+        self.views.iter().filter(|view| fits(view)).collect()
+    }
+
+    /// All views of all scenes but the large ones, on the GPU of the paper.
+    pub(crate) fn all(&self) -> Vec<&ViewResult> {
+        self.of(|view| !view.is_large && view.preset == PAPER_PRESET)
+    }
+
+    /// All views of the large scenes.
+    pub(crate) fn large(&self) -> Vec<&ViewResult> {
+        self.of(|view| view.is_large && view.preset == PAPER_PRESET)
+    }
+
+    /// The first view of each scene but the large ones, on a GPU.
+    pub(crate) fn first(&self, preset: &str) -> Vec<&ViewResult> {
+        self.of(|v| v.is_first && !v.is_large && v.preset == preset)
+    }
+
+    /// The views of [`Results::all`] by scene.
+    pub(crate) fn scenes(&self) -> Vec<Vec<&ViewResult>> {
+        let mut scenes: Vec<Vec<&ViewResult>> = Vec::new();
+        for view in self.all() {
+            match scenes.iter_mut().find(|views| views[0].scene == view.scene) {
+                Some(views) => views.push(view),
+                None => scenes.push(vec![view]),
             }
         }
         scenes
     }
 
-    /// All views of all scenes but the large ones, on the GPU of the paper.
-    pub(crate) fn all(&self) -> Vec<SceneViews<'_>> {
-        self.scenes(|view| !view.is_large && view.preset == PAPER_PRESET)
-    }
-
-    /// All views of the large scenes.
-    pub(crate) fn large(&self) -> Vec<SceneViews<'_>> {
-        self.scenes(|view| view.is_large && view.preset == PAPER_PRESET)
-    }
-
-    /// The first view of each scene but the large ones, on a GPU.
-    pub(crate) fn first(&self, preset: &str) -> Vec<&ViewResult> {
-        let scenes = self.scenes(|v| v.is_first && !v.is_large && v.preset == preset);
-        scenes.iter().map(|scene| scene.views[0]).collect()
+    /// The mean over the scenes of the mean over their views.
+    pub(crate) fn mean(&self, of: impl Fn(&ViewResult) -> Option<f64>) -> Option<f64> {
+        let scenes = self.scenes();
+        mean(scenes.iter().map(|views| mean(views.iter().map(|v| of(v)))))
     }
 }
 
@@ -219,14 +190,5 @@ pub(crate) mod tests {
         let het = view.method("het").unwrap();
         assert_eq!(het.throughput("crop"), Some(0.5));
         assert_eq!(het.throughput("zrop"), None);
-    }
-
-    #[test]
-    fn statistics_leave_out_what_is_missing() {
-        assert_eq!(mean([Some(1.0), None, Some(3.0)]), Some(2.0));
-        assert_eq!(mean([None]), None);
-        assert_eq!(quotient(Some(1.0), Some(0.0)), None);
-        assert_eq!(largest([Some(1.0), None, Some(3.0)]), Some(3.0));
-        assert_eq!(least([]), None);
     }
 }

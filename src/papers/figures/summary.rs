@@ -1,10 +1,12 @@
 //! The paragraph at the head of the page: how our numbers compare with the published ones, and why. All of it is
 //! computed from the results.
 
-use super::frames::{energy_ratio, frame_speedups, not_raster};
-use super::results::{PAPER_PRESET, Results, largest, least, mean};
-use super::speedups::{mean_reductions, mean_speedups, per_quad};
-use crate::published::{self, derived};
+use super::frames::{energy_ratio, frame_speedup, raster_share};
+use super::implied::{derived, per_quad, published_per_quad};
+use super::results::{PAPER_PRESET, Results};
+use super::speedups::mean_reductions;
+use crate::paper::mean_of;
+use crate::sheet::{largest, least, mean};
 
 /// Relative difference below which two numbers count as equal.
 const EQUAL: f64 = 0.05;
@@ -16,10 +18,6 @@ fn relation(ours: f64, theirs: f64) -> &'static str {
         ratio if ratio > 1.0 + EQUAL => "more than",
         _ => "about",
     }
-}
-
-fn stated(figure: &str, quantity: &str) -> f64 {
-    published::mean(figure, quantity).unwrap_or(f64::NAN)
 }
 
 /// The summary; empty without results.
@@ -37,8 +35,7 @@ pub fn summary(results: &Results) -> String {
 }
 
 fn extent(results: &Results) -> String {
-    let scenes = results.all();
-    let views: usize = scenes.iter().map(|s| s.views.len()).sum();
+    let (views, scenes) = (results.all().len(), results.scenes().len());
     let plural = |n: usize, word: &str| match n {
         1 => format!("1 {word}"),
         n => format!("{n} {word}s"),
@@ -47,15 +44,15 @@ fn extent(results: &Results) -> String {
         "This report draws the paper's figures again from {} of {} on the emulated GPU of Table I, none of them a scene of \
          the paper.",
         plural(views, "view"),
-        plural(scenes.len(), "scene")
+        plural(scenes, "scene")
     )
 }
 
 fn speedups(results: &Results) -> Option<String> {
-    let [qm, het, both] = mean_speedups(results);
-    let (qm, het, both) = (qm?, het?, both?);
+    let speedup = |method: &str| results.mean(|view| view.speedup(method));
+    let (qm, het, both) = (speedup("qm")?, speedup("het")?, speedup("het+qm")?);
     let [published_het, published_both] =
-        ["speedup of HET", "speedup of HET+QM"].map(|quantity| stated("fig16", quantity));
+        ["speedup of HET", "speedup of HET+QM"].map(|quantity| mean_of("fig16", quantity));
     Some(format!(
         "Mean speedups are {qm:.2} for quad merging, {het:.2} for early termination ({} the published {published_het:.2}) \
          and {both:.2} for both ({} {published_both:.2}).",
@@ -71,9 +68,8 @@ fn causes(results: &Results) -> Option<String> {
     let [share, share_both] = per_quad(results);
     let (share, share_both) = (share?, share_both?);
     let [their_fragments, their_quads, their_merged] =
-        ["fragments, HET", "quads, HET", "quads, QM on top of HET"].map(|q| stated("fig18", q));
-    let theirs = stated("fig16", "speedup of HET") / their_quads;
-    let theirs_both = stated("fig16", "speedup of HET+QM") / (their_quads * their_merged);
+        ["fragments, HET", "quads, HET", "quads, QM on top of HET"].map(|q| mean_of("fig18", q));
+    let [theirs, theirs_both] = published_per_quad();
     let because = match (relation(quads, their_quads), relation(share, theirs)) {
         ("about", "about") => "so that neither the scenes nor the pipeline differ much",
         (_, "about") => "so that the difference lies in the scenes, not in the pipeline",
@@ -95,12 +91,12 @@ fn causes(results: &Results) -> Option<String> {
 
 fn frames(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let of = |at: usize| mean(views.iter().map(|v| frame_speedups(v)[at]));
-    let (software, hardware) = (of(0)?, of(1)?);
-    let share = mean(views.iter().map(|v| not_raster(v)))?;
+    let of = |method: &str| mean(views.iter().map(|view| frame_speedup(view, method)));
+    let (software, hardware) = (of("compute")?, of("baseline")?);
+    let share = mean(views.iter().map(|view| Some(1.0 - raster_share(view)?)))?;
     let theirs = derived().not_raster;
     let [over_software, over_hardware] =
-        ["VR-Pipe over software", "VR-Pipe over hardware"].map(|q| stated("fig17", q));
+        ["VR-Pipe over software", "VR-Pipe over hardware"].map(|q| mean_of("fig17", q));
     let because = match relation(share, theirs) {
         "less than" => "modelled preprocess and sort take less of the frame than measured ones",
         "more than" => "modelled preprocess and sort take more of the frame than measured ones",
@@ -116,10 +112,13 @@ fn frames(results: &Results) -> Option<String> {
 
 fn energy(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let ratio = mean(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[0])))?;
-    let low = least(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[1])))?;
-    let high = largest(views.iter().map(|v| Some(energy_ratio(v, "het+qm")?[2])))?;
-    let theirs = stated("fig19", "energy efficiency");
+    let ratios = |at: usize| {
+        views
+            .iter()
+            .map(move |view| Some(energy_ratio(view, "het+qm")?[at]))
+    };
+    let (ratio, low, high) = (mean(ratios(0))?, least(ratios(1))?, largest(ratios(2))?);
+    let theirs = mean_of("fig19", "energy efficiency");
     Some(format!(
         "The modelled energy of a draw falls by a factor of {ratio:.2} ({} the published {theirs:.2}), {low:.2} to {high:.2} over all scenes \
          and constants.",
@@ -129,11 +128,10 @@ fn energy(results: &Results) -> Option<String> {
 
 fn software(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let locked = mean(
-        views
-            .iter()
-            .map(|v| v.ratio("interlock", "baseline", "cycles")),
-    );
+    let locked = views
+        .iter()
+        .map(|v| v.ratio("interlock", "baseline", "cycles"));
+    let locked = mean(locked);
     let passes = mean(views.iter().map(|v| {
         let speedups = super::alternatives::PASSES.map(|n| v.speedup(&format!("multipass:{n}")));
         largest(speedups)
@@ -168,7 +166,6 @@ mod tests {
         Results {
             views: vec![view("a", &methods)],
             config: Config::default(),
-            command: String::new(),
         }
     }
 

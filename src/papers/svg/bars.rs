@@ -60,6 +60,20 @@ pub(crate) struct Group {
     pub(crate) bars: Vec<Option<BarValue>>,
 }
 
+impl Group {
+    /// Bars of ours.
+    pub(crate) fn of(
+        label: impl Into<String>,
+        values: impl IntoIterator<Item = Option<f64>>,
+    ) -> Self {
+        let bars = values.into_iter().map(|value| value.map(BarValue::ours));
+        Self {
+            label: label.into(),
+            bars: bars.collect(),
+        }
+    }
+}
+
 /// A chart of groups of bars.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BarChart {
@@ -78,6 +92,24 @@ pub(crate) struct BarChart {
 }
 
 impl BarChart {
+    /// Creates a chart of bars side by side, of series in colours from 0.
+    pub(crate) fn new(
+        title: &str,
+        axis: Axis,
+        names: &[&str],
+        groups: impl IntoIterator<Item = Group>,
+    ) -> Self {
+        let series = names.iter().zip(0..);
+        Self {
+            title: title.to_owned(),
+            axis,
+            series: series.map(|(name, at)| Series::ours(*name, at)).collect(),
+            groups: groups.into_iter().collect(),
+            marks: Vec::new(),
+            is_stacked: false,
+        }
+    }
+
     /// Draws the chart.
     pub(crate) fn svg(&self) -> String {
         let mut canvas = Canvas::new();
@@ -285,23 +317,15 @@ mod tests {
     use super::*;
 
     fn chart(is_stacked: bool) -> BarChart {
-        let bar = |value| Some(BarValue::ours(value));
+        let published = Group {
+            label: "published".to_owned(),
+            bars: vec![Some(BarValue::published(1.8)), None],
+        };
+        let groups = [Group::of("truck", [Some(2.0), Some(1.0)]), published];
         BarChart {
-            title: "a < b".to_owned(),
-            axis: Axis::linear("times"),
-            series: vec![Series::ours("HET", 1), Series::ours("QM", 0)],
-            groups: vec![
-                Group {
-                    label: "truck".to_owned(),
-                    bars: vec![bar(2.0), bar(1.0)],
-                },
-                Group {
-                    label: "published".to_owned(),
-                    bars: vec![Some(BarValue::published(1.8)), None],
-                },
-            ],
             marks: vec![Mark::at(1.0, "baseline")],
             is_stacked,
+            ..BarChart::new("a < b", Axis::linear("times"), &["HET", "QM"], groups)
         }
     }
 
@@ -315,7 +339,7 @@ mod tests {
         for height in ["height=\"152.0\"", "height=\"76.0\""] {
             assert!(svg.contains(height), "{height}: {svg}");
         }
-        assert!(svg.contains("published, HET, published: 1.8") && svg.contains("s1 pub"));
+        assert!(svg.contains("published, HET, published: 1.8") && svg.contains("s0 pub"));
         assert!(svg.contains("aria-label=\"a &lt; b\""));
     }
 

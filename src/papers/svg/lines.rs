@@ -26,6 +26,22 @@ pub(crate) struct LineSeries {
     pub(crate) kind: LineKind,
 }
 
+impl LineSeries {
+    /// Creates a series of ours, in the colour of this number.
+    pub(crate) fn ours(
+        name: impl Into<String>,
+        colour: usize,
+        points: impl IntoIterator<Item = [f64; 2]>,
+        kind: LineKind,
+    ) -> Self {
+        Self {
+            series: Series::ours(name, colour),
+            points: points.into_iter().collect(),
+            kind,
+        }
+    }
+}
+
 /// A chart of series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LineChart {
@@ -44,6 +60,24 @@ pub(crate) struct LineChart {
 }
 
 impl LineChart {
+    /// Creates a chart of the series that have points, without lines across the plot.
+    pub(crate) fn new(
+        title: &str,
+        [x, y]: [Axis; 2],
+        x_labels: Vec<(f64, String)>,
+        series: impl IntoIterator<Item = LineSeries>,
+    ) -> Self {
+        let series = series.into_iter().filter(|s| !s.points.is_empty());
+        Self {
+            title: title.to_owned(),
+            x,
+            x_labels,
+            y,
+            series: series.collect(),
+            marks: Vec::new(),
+        }
+    }
+
     /// Draws the chart.
     pub(crate) fn svg(&self) -> String {
         let mut canvas = Canvas::new();
@@ -124,18 +158,10 @@ mod tests {
     use super::*;
 
     fn chart(kind: LineKind) -> LineChart {
-        LineChart {
-            title: "speedup by passes".to_owned(),
-            x: Axis::log("passes"),
-            x_labels: Vec::new(),
-            y: Axis::linear("speedup"),
-            series: vec![LineSeries {
-                series: Series::ours("truck", 2),
-                points: vec![[1.0, 1.0], [2.0, f64::NAN], [4.0, 1.5]],
-                kind,
-            }],
-            marks: Vec::new(),
-        }
+        let points = [[1.0, 1.0], [2.0, f64::NAN], [4.0, 1.5]];
+        let truck = LineSeries::ours("truck", 2, points, kind);
+        let axes = [Axis::log("passes"), Axis::linear("speedup")];
+        LineChart::new("speedup by passes", axes, Vec::new(), [truck])
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Tables of figures: the same numbers as CSV, as JSON and on the page.
 
+use std::fmt;
+
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// How a column's numbers are written for people. Files have them unrounded.
@@ -60,7 +63,8 @@ impl Column {
 }
 
 /// A value of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
 pub(crate) enum Cell {
     /// Words.
     Text(String),
@@ -84,18 +88,6 @@ impl From<f64> for Cell {
     }
 }
 
-impl From<u64> for Cell {
-    fn from(number: u64) -> Self {
-        Self::Number(number as f64)
-    }
-}
-
-impl From<u32> for Cell {
-    fn from(number: u32) -> Self {
-        Self::Number(f64::from(number))
-    }
-}
-
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -105,6 +97,17 @@ impl From<&str> for Cell {
 impl From<String> for Cell {
     fn from(text: String) -> Self {
         Self::Text(text)
+    }
+}
+
+/// Words as they are, and numbers with all their digits; empty if missing.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => number.fmt(f),
+            Self::Missing => Ok(()),
+        }
     }
 }
 
@@ -118,16 +121,37 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
-        let rows = Vec::new();
-        Self { columns, rows }
+    /// Adds a column with a cell per row; in a table without columns, the cells make the rows.
+    pub(crate) fn push(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
+        let cells: Vec<Cell> = cells.into_iter().collect();
+        if self.columns.is_empty() {
+            self.rows = vec![Vec::new(); cells.len()];
+        }
+        debug_assert_eq!(cells.len(), self.rows.len());
+        for (row, cell) in self.rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+        self.columns.push(column);
     }
 
-    /// Adds a row.
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
-        debug_assert_eq!(cells.len(), self.columns.len());
-        self.rows.push(cells);
+    /// Index of a column by its name in files.
+    pub(crate) fn column(&self, key: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.key == key)
+    }
+
+    /// Leaves all columns to the files alone.
+    pub(crate) fn hide(&mut self) {
+        for column in &mut self.columns {
+            column.heading = None;
+        }
+    }
+
+    /// The number of a row in a column.
+    pub(crate) fn number(&self, row: usize, key: &str) -> Option<f64> {
+        match self.rows[row][self.column(key)?] {
+            Cell::Number(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// Comma-separated values (RFC 4180), with a heading.
@@ -135,11 +159,7 @@ impl Table {
         let keys = self.columns.iter().map(|column| quoted(&column.key));
         let mut text = keys.collect::<Vec<_>>().join(",") + "\n";
         for row in &self.rows {
-            let cells = row.iter().map(|cell| match cell {
-                Cell::Text(text) => quoted(text),
-                Cell::Number(number) => number.to_string(),
-                Cell::Missing => String::new(),
-            });
+            let cells = row.iter().map(|cell| quoted(&cell.to_string()));
             text += &(cells.collect::<Vec<_>>().join(",") + "\n");
         }
         text
@@ -178,17 +198,13 @@ mod tests {
 
     #[test]
     fn files_have_all_columns_and_all_digits() {
-        let mut table = Table::new(vec![
-            Column::new("scene", "scene"),
-            Column::share("lanes", "lanes"),
-            Column::hidden("cycles"),
-        ]);
-        table.row(vec![
-            "a, \"b\"".into(),
-            Some(1.0 / 3.0).into(),
-            7_u64.into(),
-        ]);
-        table.row(vec!["c".into(), None.into(), Cell::from(f64::NAN)]);
+        let mut table = Table::default();
+        let text = |text: &str| Cell::from(text);
+        table.push(Column::new("scene", "scene"), [text("a, \"b\""), text("c")]);
+        let lanes = [Some(1.0 / 3.0), None].map(Cell::from);
+        table.push(Column::share("lanes", "lanes"), lanes);
+        let cycles = [7.0, f64::NAN].map(Cell::from);
+        table.push(Column::hidden("cycles"), cycles);
         assert_eq!(
             table.csv(),
             "scene,lanes,cycles\n\"a, \"\"b\"\"\",0.3333333333333333,7\nc,,\n"

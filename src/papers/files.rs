@@ -1,0 +1,74 @@
+//! The files of a report: the page, and the tables and documents of figures.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::page;
+use crate::report::Report;
+use crate::table::Table;
+use quadrille_base::error::Result;
+use quadrille_base::output::write_whole;
+
+/// What has been written.
+#[derive(Debug)]
+pub struct Written {
+    /// The page.
+    pub index: PathBuf,
+    /// What the chosen figures lack, each result once.
+    pub missing: Vec<String>,
+}
+
+/// Writes the page, the numbers beside the published ones, and the files of the chosen figures into a folder.
+///
+/// # Errors
+/// Errors of writing the files.
+pub fn write(
+    report: &Report<'_>,
+    folder: &Path,
+    is_chosen: &dyn Fn(&str) -> bool,
+) -> Result<Written> {
+    let mut missing: Vec<String> = Vec::new();
+    let sections = report.chapters.iter().flat_map(|chapter| &chapter.sections);
+    for section in sections.filter(|section| is_chosen(&section.figure.id)) {
+        let new = section
+            .missing
+            .iter()
+            .filter(|text| !missing.contains(*text));
+        let new: Vec<String> = new.cloned().collect();
+        missing.extend(new);
+        let document = section
+            .content
+            .json(section.figure, &section.command, &section.missing);
+        write_files(
+            folder,
+            &section.figure.id,
+            &section.content.table,
+            &document,
+        )?;
+    }
+    let table = report.comparison();
+    let summaries = report.chapters.iter();
+    let summaries = summaries.map(|c| (c.paper.id.clone(), json!(c.summary)));
+    let document = json!({
+        "command": format!("quadrille figures {}", report.inputs.command),
+        "summaries": Value::Object(summaries.collect()),
+        "rows": table.json(),
+    });
+    write_files(folder, "summary", &table, &document)?;
+    let index = folder.join("index.html");
+    let html = page::html(report);
+    write_whole(&index, |out| out.write_all(html.as_bytes()))?;
+    Ok(Written { index, missing })
+}
+
+/// Writes a table and its document.
+fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Result<()> {
+    let csv = table.csv();
+    write_whole(&folder.join(format!("{name}.csv")), |out| {
+        out.write_all(csv.as_bytes())
+    })?;
+    write_whole(&folder.join(format!("{name}.json")), |out| {
+        writeln!(out, "{document:#}")
+    })
+}

@@ -1,0 +1,252 @@
+//! The papers: their figures and tables as data, with the published numbers, from `published/*.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::table::Cell;
+
+/// Preset of the GPU that the VR-Pipe paper simulates.
+pub const PAPER_PRESET: &str = "vr-pipe";
+
+/// A paper with its figures and tables.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Name of the paper in suites, such as `vr-pipe`.
+    pub id: String,
+    /// Short title on the page.
+    pub title: String,
+    /// A paragraph about the paper and its numbers, in HTML.
+    pub introduction: String,
+    /// Figures and tables in the order of the page.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure or table of a paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Name in flags and files, unique over all papers: `fig9`, `sds-table1`.
+    pub id: String,
+    /// Name on the page: `Figure 9`.
+    pub number: String,
+    /// Title: the subject of the figure.
+    pub title: String,
+    /// Part of the page that it belongs to.
+    pub part: String,
+    /// Source of our numbers.
+    pub basis: Basis,
+    /// Results of splats that it is drawn from.
+    #[serde(default)]
+    pub needs: Vec<Need>,
+    /// Kinds of runs of meshes that it is drawn from.
+    #[serde(default)]
+    pub runs: Vec<String>,
+    /// Fields of the configuration that move it.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
+    /// The caption: a paragraph in plain text.
+    pub(crate) text: String,
+    /// Published rows of the table, by the keys of its columns.
+    #[serde(default)]
+    pub(crate) rows: Vec<BTreeMap<String, Cell>>,
+    /// Published numbers.
+    #[serde(default)]
+    pub(crate) published: Vec<Published>,
+}
+
+/// Methods that a figure needs, of some views, on a GPU.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// The views.
+    pub views: Views,
+    /// The preset of the GPU.
+    #[serde(default = "paper_preset")]
+    pub preset: String,
+    /// Names of the methods.
+    pub methods: Vec<String>,
+}
+
+fn paper_preset() -> String {
+    PAPER_PRESET.to_owned()
+}
+
+/// The views that a figure needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Views {
+    /// The first view of every scene.
+    First,
+    /// Every view of every scene.
+    All,
+    /// Every view of the large scenes.
+    Large,
+}
+
+/// Source of the numbers of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// Cycles and counters of emulated draws.
+    Emulated,
+    /// Estimates on top of emulated draws, with assumed constants; the paper has measurements.
+    Modelled,
+    /// Specifications of products.
+    Specifications,
+    /// The configuration.
+    Configuration,
+}
+
+impl Basis {
+    /// Name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Emulated => "emulated",
+            Self::Modelled => "modelled",
+            Self::Specifications => "specifications",
+            Self::Configuration => "configuration",
+        }
+    }
+}
+
+/// How a published number relates to the quantity, and how ours is made of the rows of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Statistic {
+    /// Mean over scenes.
+    Mean,
+    /// Largest value of any view.
+    Maximum,
+    /// Every scene lies below; ours is the largest mean of a scene.
+    Below,
+    /// Every scene lies above; ours is the least mean of a scene.
+    Above,
+    /// A single value.
+    Value,
+}
+
+impl Statistic {
+    /// Name of the statistic in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Maximum => "maximum",
+            Self::Below => "all below",
+            Self::Above => "all above",
+            Self::Value => "value",
+        }
+    }
+}
+
+/// A number that the text of a paper states.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Published {
+    /// Quantity, unique with the statistic within the figure.
+    pub(crate) quantity: String,
+    /// Relation of the number to the quantity.
+    pub(crate) statistic: Statistic,
+    /// Published value.
+    pub(crate) value: f64,
+    /// Unit of the number.
+    #[serde(default)]
+    pub(crate) unit: String,
+    /// Section that states it.
+    pub(crate) place: String,
+    /// Column of the figure's table that has ours; `None` if the figure computes ours otherwise.
+    #[serde(default, skip_serializing)]
+    pub(crate) column: Option<String>,
+    /// How ours is made of the column, if not by the statistic of the published number.
+    #[serde(default, skip_serializing)]
+    pub(crate) ours: Option<Statistic>,
+}
+
+/// All papers, in the order of the page.
+pub static PAPERS: LazyLock<[Paper; 2]> = LazyLock::new(|| {
+    [
+        include_str!("published/vr-pipe.toml"),
+        include_str!("published/sort-based-deferred-shading.toml"),
+    ]
+    .map(|text| toml::from_str(text).unwrap_or_else(|error| panic!("a published file: {error}")))
+});
+
+/// All figures of all papers.
+pub fn figures() -> impl Iterator<Item = &'static Figure> {
+    PAPERS.iter().flat_map(|paper| &paper.figures)
+}
+
+impl Paper {
+    /// The figures of a paper by its name; none for a name that is not known.
+    pub fn figures_of(id: &str) -> &'static [Figure] {
+        let paper = PAPERS.iter().find(|paper| paper.id == id);
+        paper.map_or(&[], |paper| &paper.figures)
+    }
+}
+
+impl Figure {
+    /// A published number of the figure.
+    pub(crate) fn number(&self, quantity: &str, statistic: Statistic) -> Option<f64> {
+        let mut all = self.published.iter();
+        let found = all.find(|p| p.quantity == quantity && p.statistic == statistic);
+        found.map(|p| p.value)
+    }
+
+    /// A published number of a column of the figure.
+    pub(crate) fn number_of_column(&self, column: &str, statistic: Statistic) -> Option<f64> {
+        let mut all = self.published.iter();
+        let found = all.find(|p| p.column.as_deref() == Some(column) && p.statistic == statistic);
+        found.map(|p| p.value)
+    }
+}
+
+/// A published mean of a figure, by the name of the figure; not a number if there is none.
+pub(crate) fn mean_of(figure: &str, quantity: &str) -> f64 {
+    let figure = figures().find(|one| one.id == figure);
+    let number = figure.and_then(|figure| figure.number(quantity, Statistic::Mean));
+    number.unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let ids: Vec<&str> = figures().map(|figure| figure.id.as_str()).collect();
+        for (at, figure) in figures().enumerate() {
+            assert!(!ids[..at].contains(&figure.id.as_str()), "{}", figure.id);
+            for (at, one) in figure.published.iter().enumerate() {
+                let same =
+                    |p: &&Published| (&p.quantity, p.statistic) == (&one.quantity, one.statistic);
+                assert!(
+                    figure.published[..at].iter().find(same).is_none(),
+                    "{one:?}"
+                );
+            }
+        }
+        for number in 1..=23 {
+            assert!(ids.contains(&format!("fig{number}").as_str()), "{number}");
+        }
+    }
+
+    /// Table III: (4 B * 3 * 16 + 2 B) * 128 = 24.25 KB, and (4 B + 6 bits) * 128 + 64 B + 16 B = 688 B.
+    #[test]
+    fn storage_adds_up() {
+        let table3 = figures().find(|figure| figure.id == "table3").unwrap();
+        let of = |quantity| table3.number(quantity, Statistic::Value).unwrap();
+        assert_eq!(
+            of("tile-grid coalescing") * 1024.0,
+            f64::from((4 * 3 * 16 + 2) * 128)
+        );
+        assert_eq!(
+            of("quad reordering"),
+            f64::from(4 * 128 + 6 * 128 / 8 + 64 + 16)
+        );
+        let total = of("tile-grid coalescing") + of("quad reordering") / 1024.0;
+        assert!((total - of("total")).abs() < 0.005);
+    }
+}

@@ -1,0 +1,142 @@
+//! A report: the figures of all papers whose results are at hand, as a page and as files.
+
+use crate::content::{Compared, Content};
+use crate::paper::{Figure, PAPERS, Paper};
+use crate::table::{Cell, Column, Table};
+use crate::{deferred_figures, figures};
+use quadrille_suite::Program;
+
+/// What a report is drawn from.
+pub struct Inputs {
+    /// Results of splats, for the figures of the VR-Pipe paper.
+    pub splats: Option<figures::results::Results>,
+    /// Runs of `deferred`, for the figures of the paper on sort-based deferred shading.
+    pub deferred: Option<deferred_figures::results::Results>,
+    /// Arguments of `quadrille figures` that make the report, without `--only`.
+    pub command: String,
+    /// The program that makes it.
+    pub program: Program,
+}
+
+/// A drawn figure, with the results that it lacks.
+pub(crate) struct Section {
+    pub(crate) figure: &'static Figure,
+    pub(crate) content: Content,
+    /// Results that it lacks, in words.
+    pub(crate) missing: Vec<String>,
+    /// The command that makes it.
+    pub(crate) command: String,
+}
+
+/// The figures of a paper.
+pub(crate) struct Chapter {
+    pub(crate) paper: &'static Paper,
+    /// A paragraph that is computed from the results.
+    pub(crate) summary: String,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// The figures of all papers whose results are at hand.
+pub struct Report<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) chapters: Vec<Chapter>,
+}
+
+impl Inputs {
+    fn draw(&self, figure: &'static Figure) -> Option<Content> {
+        let splats = self.splats.as_ref();
+        let splats = splats.and_then(|results| figures::draw(figure, results));
+        let deferred = self.deferred.as_ref();
+        splats.or_else(|| deferred_figures::draw(figure, deferred?))
+    }
+
+    fn summary(&self, paper: &Paper) -> String {
+        let splats = self.splats.as_ref().map(figures::summary::summary);
+        let deferred = self.deferred.as_ref().map(deferred_figures::summary);
+        let summary = match &*paper.id {
+            "vr-pipe" => splats,
+            "sort-based-deferred-shading" => deferred,
+            _ => None,
+        };
+        summary.unwrap_or_default()
+    }
+}
+
+impl<'a> Report<'a> {
+    /// Draws all figures of the papers of the inputs. `missing` returns the results that a figure lacks, in words.
+    pub fn draw(inputs: &'a Inputs, missing: &dyn Fn(&Figure) -> Vec<String>) -> Self {
+        let chapters = PAPERS.iter().map(|paper| {
+            let drawn = paper.figures.iter();
+            let sections = drawn.filter_map(|figure| {
+                Some(Section {
+                    figure,
+                    content: inputs.draw(figure)?,
+                    missing: missing(figure),
+                    command: format!("quadrille figures {} --only {}", inputs.command, figure.id),
+                })
+            });
+            Chapter {
+                paper,
+                summary: inputs.summary(paper),
+                sections: sections.collect(),
+            }
+        });
+        Self {
+            inputs,
+            chapters: chapters.filter(|c| !c.sections.is_empty()).collect(),
+        }
+    }
+
+    /// The paragraphs at the head of the page, one per paper.
+    pub fn summary(&self) -> String {
+        let paragraphs = self.chapters.iter().map(|chapter| &*chapter.summary);
+        paragraphs.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Title of the page.
+    pub(crate) fn title(&self) -> String {
+        match &self.chapters[..] {
+            [chapter] => format!("{}: published figures and ours", chapter.paper.title),
+            _ => "Published figures and ours".to_owned(),
+        }
+    }
+
+    /// The published numbers of all figures beside ours.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (&Chapter, &Section, &Compared)> {
+        let chapters = self.chapters.iter();
+        let sections = chapters.flat_map(|c| c.sections.iter().map(move |section| (c, section)));
+        sections.flat_map(|(c, s)| s.content.compared.iter().map(move |one| (c, s, one)))
+    }
+
+    /// The same as a table.
+    pub(crate) fn comparison(&self) -> Table {
+        const KEYS: [&str; 8] = [
+            "paper",
+            "figure",
+            "quantity",
+            "statistic",
+            "published",
+            "ours",
+            "unit",
+            "place",
+        ];
+        let rows = self
+            .compared()
+            .map(|(chapter, section, Compared { published, ours })| {
+                vec![
+                    Cell::from(&*chapter.paper.id),
+                    Cell::from(&*section.figure.id),
+                    Cell::from(&*published.quantity),
+                    Cell::from(published.statistic.name()),
+                    Cell::from(published.value),
+                    Cell::from(*ours),
+                    Cell::from(&*published.unit),
+                    Cell::from(&*published.place),
+                ]
+            });
+        Table {
+            columns: KEYS.map(|key| Column::new(key, key)).to_vec(),
+            rows: rows.collect(),
+        }
+    }
+}

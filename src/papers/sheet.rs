@@ -1,0 +1,367 @@
+//! A figure in the making: rows of results, the columns of its table, and the recipes that draw charts, comparisons
+//! and statements from them.
+//!
+//! ```text
+//! rows --columns--> table --bars, lines--> charts
+//!                     |----published-----> published numbers beside ours
+//!                     '----claim---------> statements, by group
+//! ```
+//!
+//! Rows with the same label, such as the views of a scene, are a group: bars, means and statements are of groups, whose
+//! value is the mean over their rows. Charts and statements name columns by their keys, so that every number that is
+//! drawn or judged stands in the files of the figure.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::content::{Compared, Content};
+use crate::paper::{Figure, Statistic};
+use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
+use crate::table::{Cell, Column, Table};
+
+/// A figure in the making, with a row of results per row of its table.
+pub(crate) struct Sheet<R> {
+    figure: &'static Figure,
+    rows: Vec<R>,
+    /// Label of each row.
+    labels: Vec<String>,
+    /// Plural noun for the groups.
+    cases: &'static str,
+    /// Ours of published numbers that no column has, by quantity.
+    ours: Vec<(&'static str, Option<f64>)>,
+    content: Content,
+}
+
+/// Rows with one label.
+pub(crate) struct Rows<'a> {
+    /// The label.
+    pub(crate) label: &'a str,
+    table: &'a Table,
+    rows: Vec<usize>,
+}
+
+/// A chart with a group of bars per label.
+#[derive(Default)]
+pub(crate) struct Bars<'a> {
+    /// Description for those who cannot see the chart.
+    pub(crate) title: &'a str,
+    /// The vertical axis.
+    pub(crate) axis: Axis,
+    /// Columns with their names in the legend. The columns `KEY_low` and `KEY_high`, if there are any, bound a bar.
+    pub(crate) series: &'a [[&'a str; 2]],
+    /// Whether the mean of all groups is a group, if there are several.
+    pub(crate) has_mean: bool,
+    /// Whether published means and maxima of the columns are a group.
+    pub(crate) has_published: bool,
+    /// Lines across the plot.
+    pub(crate) marks: Vec<Mark>,
+    /// Text below the chart.
+    pub(crate) caption: &'a str,
+}
+
+impl<R> Deref for Sheet<R> {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        &self.content
+    }
+}
+
+impl<R> DerefMut for Sheet<R> {
+    fn deref_mut(&mut self) -> &mut Content {
+        &mut self.content
+    }
+}
+
+impl<R> Sheet<R> {
+    /// Begins a figure with its caption, its published rows, and rows of ours without columns. `label` returns the
+    /// label of a row, and `cases` is the plural noun for the groups.
+    pub(crate) fn new(
+        figure: &'static Figure,
+        rows: impl IntoIterator<Item = R>,
+        cases: &'static str,
+        label: impl Fn(&R) -> String,
+    ) -> Self {
+        let rows: Vec<R> = rows.into_iter().collect();
+        let mut content = Content::default();
+        content.say(&*figure.text);
+        Self {
+            figure,
+            labels: rows.iter().map(label).collect(),
+            rows,
+            cases,
+            ours: Vec::new(),
+            content,
+        }
+    }
+
+    fn column(&mut self, column: Column, cell: impl Fn(&R) -> Cell) -> &mut Self {
+        let published = self.figure.rows.iter();
+        let published = published.map(|row| row.get(&column.key).cloned().unwrap_or(Cell::Missing));
+        let cells: Vec<Cell> = published.chain(self.rows.iter().map(cell)).collect();
+        self.content.table.push(column, cells);
+        self
+    }
+
+    /// Adds a column of words.
+    pub(crate) fn text(
+        &mut self,
+        key: &str,
+        heading: &str,
+        of: impl Fn(&R) -> String,
+    ) -> &mut Self {
+        self.column(Column::new(key, heading), |row| of(row).into())
+    }
+
+    /// Adds a column of words that rows may lack.
+    pub(crate) fn word(
+        &mut self,
+        key: &str,
+        heading: &str,
+        of: impl Fn(&R) -> Option<String>,
+    ) -> &mut Self {
+        self.column(Column::new(key, heading), |row| {
+            of(row).map_or(Cell::Missing, Cell::Text)
+        })
+    }
+
+    /// Adds a column of numbers, with three digits on the page.
+    pub(crate) fn number(
+        &mut self,
+        key: &str,
+        heading: &str,
+        of: impl Fn(&R) -> Option<f64>,
+    ) -> &mut Self {
+        self.column(Column::new(key, heading), |row| of(row).into())
+    }
+
+    /// Adds a column of shares, which are percentages on the page.
+    pub(crate) fn share(
+        &mut self,
+        key: &str,
+        heading: &str,
+        of: impl Fn(&R) -> Option<f64>,
+    ) -> &mut Self {
+        self.column(Column::share(key, heading), |row| of(row).into())
+    }
+
+    /// Adds a column of whole numbers.
+    pub(crate) fn whole(
+        &mut self,
+        key: &str,
+        heading: &str,
+        of: impl Fn(&R) -> Option<f64>,
+    ) -> &mut Self {
+        self.column(Column::whole(key, heading), |row| of(row).into())
+    }
+
+    /// Adds a column with the ratio of two columns.
+    pub(crate) fn ratio(
+        &mut self,
+        key: &str,
+        heading: &str,
+        [over, under]: [&str; 2],
+    ) -> &mut Self {
+        let table = &mut self.content.table;
+        let ratios = (0..table.rows.len()).map(|row| {
+            let [over, under] = [over, under].map(|key| table.number(row, key));
+            quotient(over, under).into()
+        });
+        let ratios: Vec<Cell> = ratios.collect();
+        table.push(Column::new(key, heading), ratios);
+        self
+    }
+
+    /// Adds a column of numbers that the files have and the page does not.
+    pub(crate) fn hidden(&mut self, key: &str, of: impl Fn(&R) -> Option<f64>) -> &mut Self {
+        self.column(Column::hidden(key), |row| of(row).into())
+    }
+
+    /// The rows of ours.
+    pub(crate) fn rows(&self) -> &[R] {
+        &self.rows
+    }
+
+    /// The numbers of a column in the rows of ours.
+    pub(crate) fn values(&self, key: &str) -> Vec<Option<f64>> {
+        let rows = self.figure.rows.len()..self.table.rows.len();
+        rows.map(|row| self.table.number(row, key)).collect()
+    }
+
+    /// The groups, in the order of their first rows.
+    pub(crate) fn groups(&self) -> Vec<Rows<'_>> {
+        let mut groups: Vec<Rows<'_>> = Vec::new();
+        for (label, row) in self.labels.iter().zip(self.figure.rows.len()..) {
+            match groups.iter_mut().find(|group| group.label == label) {
+                Some(group) => group.rows.push(row),
+                None => groups.push(Rows {
+                    label,
+                    table: &self.content.table,
+                    rows: vec![row],
+                }),
+            }
+        }
+        groups
+    }
+
+    /// The mean of a column over the groups.
+    pub(crate) fn mean(&self, key: &str) -> Option<f64> {
+        mean(self.groups().iter().map(|group| group.of(key)))
+    }
+
+    /// Sets ours of a published quantity that no column of the table has.
+    pub(crate) fn ours(&mut self, quantity: &'static str, ours: Option<f64>) {
+        self.ours.push((quantity, ours));
+    }
+
+    /// Adds a statement, which `holds` or not in each group.
+    pub(crate) fn judge(&mut self, statement: &str, holds: impl Fn(&Rows<'_>) -> Option<bool>) {
+        let outcomes: Vec<_> = self.groups().iter().map(holds).collect();
+        self.content.claim(statement, self.cases, outcomes);
+    }
+
+    /// Adds a chart with a group of bars per label.
+    pub(crate) fn bars(&mut self, bars: Bars<'_>) {
+        let names: Vec<&str> = bars.series.iter().map(|[_, name]| *name).collect();
+        let keys = || bars.series.iter().map(|[key, _]| *key);
+        let mut groups: Vec<Group> = self.groups().iter().map(|g| g.bars(keys())).collect();
+        if bars.has_mean && groups.len() > 1 {
+            groups.push(Group::of("mean", keys().map(|key| self.mean(key))));
+        }
+        if bars.has_published {
+            let stated = |key, statistic| self.figure.number_of_column(key, statistic);
+            groups.push(Group {
+                label: "published".to_owned(),
+                bars: keys()
+                    .map(|key| {
+                        let [mean, most] =
+                            [Statistic::Mean, Statistic::Maximum].map(|s| stated(key, s));
+                        Some(BarValue::mean_and_most(mean, most))
+                    })
+                    .collect(),
+            });
+        }
+        let chart = BarChart {
+            marks: bars.marks,
+            ..BarChart::new(bars.title, bars.axis, &names, groups)
+        };
+        self.chart(chart.svg(), bars.caption);
+    }
+
+    /// Adds a chart over a parameter with a line per row of ours. `columns` are the columns of the parameter's values
+    /// with their positions and labels on the horizontal axis.
+    pub(crate) fn lines(
+        &mut self,
+        [title, caption]: [&str; 2],
+        axes: [Axis; 2],
+        columns: &[(String, f64, String)],
+    ) {
+        let offset = self.figure.rows.len();
+        let series = self.labels.iter().enumerate().map(|(row, label)| {
+            let points = columns.iter().filter_map(|(key, x, _)| {
+                let number = self.table.number(offset + row, key)?;
+                Some([*x, number])
+            });
+            LineSeries::ours(label, row, points, LineKind::Line)
+        });
+        let labels = columns.iter().map(|(_, x, label)| (*x, label.clone()));
+        let chart = LineChart::new(title, axes, labels.collect(), series);
+        self.chart(chart.svg(), caption);
+    }
+
+    /// Ends the figure: sets published numbers beside ours.
+    pub(crate) fn finish(mut self) -> Content {
+        let figure = self.figure;
+        for published in &figure.published {
+            let computed = self.ours.iter().find(|(q, _)| *q == published.quantity);
+            let ours = match (computed, &published.column) {
+                (Some((_, ours)), _) => *ours,
+                (None, Some(key)) => {
+                    self.statistic(key, published.ours.unwrap_or(published.statistic))
+                }
+                (None, None) => continue,
+            };
+            self.compared.push(Compared { published, ours });
+        }
+        self.content
+    }
+
+    fn statistic(&self, key: &str, statistic: Statistic) -> Option<f64> {
+        let groups = self.groups();
+        let means = groups.iter().map(|group| group.of(key));
+        match statistic {
+            Statistic::Mean | Statistic::Value => mean(means),
+            Statistic::Maximum => largest(self.values(key)),
+            Statistic::Below => largest(means),
+            Statistic::Above => least(means),
+        }
+    }
+}
+
+impl Rows<'_> {
+    /// The numbers of a column.
+    pub(crate) fn values(&self, key: &str) -> Vec<Option<f64>> {
+        let rows = self.rows.iter();
+        rows.map(|row| self.table.number(*row, key)).collect()
+    }
+
+    /// The mean of a column over the rows that have it.
+    pub(crate) fn of(&self, key: &str) -> Option<f64> {
+        mean(self.values(key))
+    }
+
+    /// The bars of the group: those columns, with their bounds.
+    fn bars<'k>(&self, keys: impl Iterator<Item = &'k str>) -> Group {
+        let bar = |key: &str| {
+            let bound = |end: &str| {
+                let key = format!("{key}_{end}");
+                self.table.column(&key).and_then(|_| self.of(&key))
+            };
+            Some(BarValue {
+                band: bound("low")
+                    .zip(bound("high"))
+                    .map(|(low, high)| [low, high]),
+                ..BarValue::ours(self.of(key)?)
+            })
+        };
+        Group {
+            label: self.label.to_owned(),
+            bars: keys.map(bar).collect(),
+        }
+    }
+}
+
+/// `a / b`; `None` if one is unknown, or if `b` is 0.
+pub(crate) fn quotient(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    let (a, b) = (a?, b?);
+    (b != 0.0).then(|| a / b)
+}
+
+/// Arithmetic mean of the known values; `None` if there is none.
+pub(crate) fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().flatten().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Largest of the known values.
+pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().reduce(f64::max)
+}
+
+/// Smallest of the known values.
+pub(crate) fn least(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_leave_out_what_is_missing() {
+        assert_eq!(mean([Some(1.0), None, Some(3.0)]), Some(2.0));
+        assert_eq!(mean([None]), None);
+        assert_eq!(quotient(Some(1.0), Some(0.0)), None);
+        assert_eq!(largest([Some(1.0), None, Some(3.0)]), Some(3.0));
+        assert_eq!(least([]), None);
+    }
+}
