@@ -12,9 +12,11 @@
 //! | [`figures`], [`deferred_figures`] | how the figures of each paper are drawn from results |
 //! | `sheet`, `table`, [`svg`] | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
+//! | [`docs`] | tables of figures in Markdown files |
 
 mod content;
 pub mod deferred_figures;
+pub mod docs;
 pub mod figures;
 pub mod files;
 mod page;

@@ -9,7 +9,7 @@ use crate::content::{Chart, Claim, Compared, Content, Picture};
 use crate::paper::{Basis, Figure};
 use crate::report::{Chapter, Report, Section};
 use crate::svg::{escaped, measured};
-use crate::table::{Cell, Column, Format, Table};
+use crate::table::{Cell, Table, percent};
 use quadrille_machine::spec::{Field, Source};
 
 /// Style of the page, in light, in dark and in print.
@@ -273,9 +273,7 @@ fn claims(claims: &[Claim]) -> String {
 
 /// The table of a figure, behind a heading to open if it is long.
 fn numbers(table: &Table) -> String {
-    let shown: Vec<usize> = (0..table.columns.len())
-        .filter(|at| table.columns[*at].heading.is_some())
-        .collect();
+    let shown = table.shown();
     if shown.is_empty() || table.rows.is_empty() {
         return String::new();
     }
@@ -291,7 +289,7 @@ fn numbers(table: &Table) -> String {
     let heading: String = heading.collect();
     let rows = table.rows.iter().map(|row| {
         let cells = shown.iter().map(|at| {
-            let text = cell(&row[*at], &table.columns[*at]);
+            let text = table.columns[*at].shown(&row[*at]);
             format!("<td{}>{}</td>", class(*at), escaped(&text))
         });
         format!("<tr>{}</tr>\n", cells.collect::<String>())
@@ -307,38 +305,6 @@ fn numbers(table: &Table) -> String {
         "<details><summary>All {} rows</summary>\n{table_html}</details>\n",
         table.rows.len()
     )
-}
-
-fn cell(cell: &Cell, column: &Column) -> String {
-    match (cell, column.format) {
-        (Cell::Text(text), _) => text.clone(),
-        (Cell::Missing, _) => "–".to_owned(),
-        (Cell::Number(n), Format::Share) => percent(*n),
-        (Cell::Number(n), Format::Whole) => grouped(*n),
-        (Cell::Number(n), Format::Number) => measured(*n),
-    }
-}
-
-/// A share in percent, with one decimal.
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-/// A whole number with its digits in groups of three.
-fn grouped(number: f64) -> String {
-    let digits = format!("{:.0}", number.abs());
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if number < 0.0 {
-        format!("-{text}")
-    } else {
-        text
-    }
 }
 
 /// Fields of the configuration that move a figure, with their values and the reasons of them.
@@ -370,22 +336,11 @@ fn assumptions(names: &[String], fields: &[Field]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Column;
     use quadrille_gpu::config::Config;
 
     fn fields() -> Vec<Field> {
         Config::default().fields()
-    }
-
-    #[test]
-    fn digits_are_grouped() {
-        for (value, text) in [
-            (0.0, "0"),
-            (999.0, "999"),
-            (1000.0, "1,000"),
-            (1_234_567.0, "1,234,567"),
-        ] {
-            assert_eq!(grouped(value), text);
-        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::ops::{Deref, DerefMut};
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, Statistic};
 use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, Format, Table};
 
 /// A figure in the making, with a row of results per row of its table.
 pub(crate) struct Sheet<R> {
@@ -183,7 +183,8 @@ impl<R> Sheet<R> {
 
     /// The numbers of a column in the rows of ours.
     pub(crate) fn values(&self, key: &str) -> Vec<Option<f64>> {
-        let rows = self.figure.rows.len()..self.table.rows.len();
+        let offset = self.figure.rows.len();
+        let rows = offset..offset + self.rows.len();
         rows.map(|row| self.table.number(row, key)).collect()
     }
 
@@ -256,7 +257,10 @@ impl<R> Sheet<R> {
         columns: &[(String, f64, String)],
     ) {
         let offset = self.figure.rows.len();
-        let series = self.labels.iter().enumerate().map(|(row, label)| {
+        // The row of means, if there is one, follows those of ours.
+        let labels = self.labels.iter().map(String::as_str).chain(["mean"]);
+        let labels = labels.take(self.table.rows.len() - offset);
+        let series = labels.enumerate().map(|(row, label)| {
             let points = columns.iter().filter_map(|(key, x, _)| {
                 let number = self.table.number(offset + row, key)?;
                 Some([*x, number])

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::svg::measured;
+
 /// How a column's numbers are written for people. Files have them unrounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -50,6 +52,17 @@ impl Column {
         Self {
             format: Format::Whole,
             ..Self::new(key, heading)
+        }
+    }
+
+    /// A cell as the page shows it.
+    pub(crate) fn shown(&self, cell: &Cell) -> String {
+        match (cell, self.format) {
+            (Cell::Text(text), _) => text.clone(),
+            (Cell::Missing, _) => "–".to_owned(),
+            (Cell::Number(n), Format::Share) => percent(*n),
+            (Cell::Number(n), Format::Whole) => grouped(*n),
+            (Cell::Number(n), Format::Number) => measured(*n),
         }
     }
 
@@ -139,6 +152,14 @@ impl Table {
         self.columns.iter().position(|column| column.key == key)
     }
 
+    /// Indices of the columns that the page shows.
+    pub(crate) fn shown(&self) -> Vec<usize> {
+        let columns = 0..self.columns.len();
+        columns
+            .filter(|at| self.columns[*at].heading.is_some())
+            .collect()
+    }
+
     /// Leaves all columns to the files alone.
     pub(crate) fn hide(&mut self) {
         for column in &mut self.columns {
@@ -183,6 +204,28 @@ impl Table {
     }
 }
 
+/// A share in percent, with one decimal.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A whole number with its digits in groups of three.
+fn grouped(number: f64) -> String {
+    let digits = format!("{:.0}", number.abs());
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0.0 {
+        format!("-{text}")
+    } else {
+        text
+    }
+}
+
 /// A cell of a CSV file.
 fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
@@ -212,5 +255,17 @@ mod tests {
         let json = table.json();
         assert_eq!(json[0]["cycles"], 7.0);
         assert!(json[1]["lanes"].is_null());
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        for (value, text) in [
+            (0.0, "0"),
+            (999.0, "999"),
+            (1000.0, "1,000"),
+            (1_234_567.0, "1,234,567"),
+        ] {
+            assert_eq!(grouped(value), text);
+        }
     }
 }

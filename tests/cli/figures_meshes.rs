@@ -37,7 +37,14 @@ flags = ["--tessellate", "60", "--width", "96", "--height", "64", "--coc-px", "8
 "#;
 
 const FIGURES: [&str; 8] = [
-    "sorting", "fig9", "table1", "fig10", "fig11", "fig12", "fig13", "memo",
+    "sds-sorting",
+    "sds-fig9",
+    "sds-table1",
+    "sds-fig10",
+    "sds-fig11",
+    "sds-fig12",
+    "sds-fig13",
+    "sds-memo",
 ];
 
 fn place() -> Place {
@@ -88,13 +95,16 @@ fn shards_give_the_files_of_one_run() {
         "--json",
     ];
     let rows = place.document(&[&["deferred", "plane"], &size[..], &flags].concat());
-    let figure = document(&place, "whole", "fig10");
+    let figure = document(&place, "whole", "sds-fig10");
     let sds = rows["rows"][1]["traffic_bytes"]["total"].as_f64().unwrap() / 1e6;
     assert_eq!(figure["rows"][0]["sds_mb"].as_f64(), Some(sds));
     let gops = &rows["rows"][0]["raster"]["gops"]["total"];
-    assert_eq!(document(&place, "whole", "table1")["rows"][0]["jrk"], *gops);
     assert_eq!(
-        document(&place, "whole", "fig11")["rows"]
+        document(&place, "whole", "sds-table1")["rows"][0]["jrk"],
+        *gops
+    );
+    assert_eq!(
+        document(&place, "whole", "sds-fig11")["rows"]
             .as_array()
             .unwrap()
             .len(),
@@ -104,7 +114,7 @@ fn shards_give_the_files_of_one_run() {
     place.expect(INCOMPLETE, &arguments("parts", &["--shard", "2/2"]));
     assert!(read(&place, "parts", "index.html").contains("Incomplete."));
     assert_eq!(
-        document(&place, "parts", "fig11")["missing"][0],
+        document(&place, "parts", "sds-fig11")["missing"][0],
         "trace orbit"
     );
     // A line that a stopped run left incomplete is no result.
@@ -125,15 +135,55 @@ fn shards_give_the_files_of_one_run() {
 }
 
 #[test]
+fn suites_of_two_papers_make_one_page() {
+    let place = place();
+    let splats =
+        "[[scene]]\nname = \"s\"\npath = \"../scene.ply\"\norbit = 1\nwidth = 16\nheight = 12\n";
+    fs::write(place.path("suites").join("splats.toml"), splats).unwrap();
+    let only = ["--quick", "--only", "fig16,sds-table1"];
+    let suites = [
+        "figures",
+        "suites/splats.toml",
+        "suites/suite.toml",
+        "-o",
+        "out",
+        "-q",
+    ];
+    place.expect(DONE, &[&suites[..], &only].concat());
+    let page = read(&place, "out", "index.html");
+    assert_eq!(page.matches("<section").count(), 26 + FIGURES.len());
+    for text in [
+        "<h2>VR-Pipe</h2>",
+        "<h2>Sort-based deferred shading</h2>",
+        "href=\"#sds-fig9\"",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let summary = read(&place, "out", "summary.csv");
+    let ours = |start: &str| {
+        let line = summary
+            .lines()
+            .find(|line| line.starts_with(start))
+            .unwrap();
+        line.split(',').nth_back(2).unwrap().parse::<f64>().unwrap()
+    };
+    let fig16 = document(&place, "out", "fig16");
+    assert_eq!(ours("vr-pipe,fig16,speedup of HET,"), fig16["ours"][1]);
+    let table1 = document(&place, "out", "sds-table1");
+    let start = "sort-based-deferred-shading,sds-table1,SDS over JRK,";
+    assert_eq!(ours(start), table1["ours"][2]);
+}
+
+#[test]
 fn chosen_figures_run_their_own_jobs() {
     let place = place();
-    place.expect(DONE, &arguments("out", &["--only", "fig12", "--quick"]));
+    place.expect(DONE, &arguments("out", &["--only", "sds-fig12", "--quick"]));
     assert_eq!(read(&place, "out", "results.jsonl").lines().count(), 1);
-    assert!(!place.path("out").join("fig10.csv").exists());
+    assert!(!place.path("out").join("sds-fig10.csv").exists());
     place.expect_error(
         USAGE,
         &arguments("out", &["--only", "fig16"]),
-        &["--only", "fig13"],
+        &["--only", "sds-fig13"],
     );
 }
 
@@ -249,16 +299,16 @@ fn expect_run_again(place: &Place, added: usize) {
 #[test]
 fn a_changed_mesh_is_run_again() {
     let place = inputs();
-    let before = read(&place, "out", "fig10.csv");
+    let before = read(&place, "out", "sds-fig10.csv");
     let square = place.path("suites").join("square.obj");
     fs::write(&square, TEXTURED.replace("v 1 1 0", "v 0.5 0.5 0")).unwrap();
     expect_run_again(&place, 2);
-    assert_ne!(read(&place, "out", "fig10.csv"), before);
+    assert_ne!(read(&place, "out", "sds-fig10.csv"), before);
     // Numbers of the first mesh are still in the file, but its heat maps are overwritten.
     fs::write(&square, TEXTURED).unwrap();
     place.expect(DONE, &arguments("out", &[]));
     assert_eq!(results(&place).len(), 5);
-    assert_eq!(read(&place, "out", "fig10.csv"), before);
+    assert_eq!(read(&place, "out", "sds-fig10.csv"), before);
 }
 
 #[test]
@@ -281,10 +331,10 @@ fn a_changed_material_or_texture_is_run_again() {
 #[test]
 fn a_changed_camera_file_is_run_again() {
     let place = inputs();
-    let before = read(&place, "out", "fig10.csv");
+    let before = read(&place, "out", "sds-fig10.csv");
     fs::write(place.path("suites").join("cameras.json"), cameras(2.5)).unwrap();
     expect_run_again(&place, 1);
-    assert_ne!(read(&place, "out", "fig10.csv"), before);
+    assert_ne!(read(&place, "out", "sds-fig10.csv"), before);
 }
 
 #[test]
@@ -329,7 +379,7 @@ fn a_changed_displacement_map_is_run_again() {
     fs::write(place.path("suites").join("suite.toml"), suite).unwrap();
     texture(&place, "heights.png", [0, 0, 0, 255]);
     place.expect(DONE, &arguments("out", &[]));
-    let before = read(&place, "out", "fig10.csv");
+    let before = read(&place, "out", "sds-fig10.csv");
     texture(&place, "heights.png", [255, 255, 255, 255]);
     expect_run_again(&place, 1);
     // The default view frames the surface; what it covers depends on its place.
@@ -337,7 +387,7 @@ fn a_changed_displacement_map_is_run_again() {
     let [old, new] = [rows.len() - 2, rows.len() - 1].map(|at| &rows[at]);
     assert_ne!(old["fingerprint"], new["fingerprint"]);
     assert_eq!(
-        read(&place, "out", "fig10.csv").lines().count(),
+        read(&place, "out", "sds-fig10.csv").lines().count(),
         before.lines().count()
     );
 }

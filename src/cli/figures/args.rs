@@ -40,6 +40,10 @@ pub(in crate::cli) struct Args {
     /// run of each kind
     #[arg(long)]
     pub(super) quick: bool,
+    /// Write the tables of complete figures into the Markdown files of a folder too, between the lines
+    /// `<!-- figures: FIG -->` and `<!-- figures end -->`
+    #[arg(long, value_name = "DIR")]
+    pub(super) docs: Option<PathBuf>,
     #[command(flatten)]
     pub(super) host: HostFlags,
 }

@@ -9,9 +9,9 @@ use crate::cli::console::print;
 use quadrille_base::error::Result;
 use quadrille_gpu::config::Config;
 use quadrille_papers::figures::results::Results;
-use quadrille_papers::files;
 use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
+use quadrille_papers::{docs, files};
 
 /// Draws all figures from the results in the folder, and writes the page and the files of the chosen figures.
 /// Returns what the chosen figures lack, each result once.
@@ -50,6 +50,9 @@ pub(super) fn write(
         missing(figure, &found).into_iter().chain(runs).collect()
     });
     let written = files::write(&report, &args.output, &|id| args.is_chosen(id))?;
+    if let Some(folder) = &args.docs {
+        docs::update(&report, folder)?;
+    }
     print(format!(
         "{}\n\n{}\n",
         report.summary(),

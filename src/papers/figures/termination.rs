@@ -83,10 +83,7 @@ fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> String {
             points.push([end, 0.0]);
             LineSeries::ours(name, colour, points, LineKind::Steps)
         });
-    let y = Axis {
-        reaches: None,
-        ..Axis::share("share of the pixels")
-    };
+    let y = Axis::small_share("share of the pixels");
     let x = Axis::log("fragments per pixel, two bins per doubling");
     LineChart::new(title, [x, y], Vec::new(), series).svg()
 }

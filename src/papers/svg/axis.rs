@@ -44,6 +44,14 @@ impl Axis {
         }
     }
 
+    /// A linear axis of shares from 0 to what the values need.
+    pub(crate) fn small_share(label: &str) -> Self {
+        Self {
+            reaches: None,
+            ..Self::share(label)
+        }
+    }
+
     /// The scale that holds all `values`; values that the axis cannot show are left out.
     pub(super) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let shown = |v: &f64| v.is_finite() && (!self.is_log || *v > 0.0);
