@@ -166,6 +166,10 @@ pub(crate) struct Published {
 }
 
 /// All papers, in the order of the page.
+#[expect(
+    clippy::panic,
+    reason = "these files are part of the crate, and tests read them"
+)]
 pub static PAPERS: LazyLock<[Paper; 2]> = LazyLock::new(|| {
     [
         include_str!("published/vr-pipe.toml"),

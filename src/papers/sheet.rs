@@ -16,7 +16,7 @@ use std::ops::{Deref, DerefMut};
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, Statistic};
 use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
-use crate::table::{Cell, Column, Format, Table};
+use crate::table::{Cell, Column, Table};
 
 /// A figure in the making, with a row of results per row of its table.
 pub(crate) struct Sheet<R> {

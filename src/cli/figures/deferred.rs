@@ -1,7 +1,7 @@
 //! The figures of the paper on sort-based deferred shading: a suite of runs of `deferred`, whose rows are kept in the
 //! results file as soon as a run is done.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as _, FromArgMatches};

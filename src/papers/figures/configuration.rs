@@ -35,7 +35,7 @@ pub(super) fn figure_3(figure: &'static Figure, results: &Results) -> Content {
         .whole(
             "raster_tiles_per_cycle",
             "raster tiles per cycle and GPC",
-            |(_, c)| Some(c.coarse.tiles_per_cycle.in_cycles(1) as f64),
+            |(_, c)| Some(c.coarse.tiles_per_cycle.in_cycles(1)),
         )
         .whole("l2_kb", "L2 (KB)", |(_, c)| {
             Some((c.l2.bytes / 1024) as f64)
