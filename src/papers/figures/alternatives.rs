@@ -1,7 +1,6 @@
 //! Figures of the paper's section IV: blending in the shader, and early termination in several passes.
 
-use super::by_view;
-use super::results::{PAPER_PRESET, Results, ViewResult};
+use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Rows, largest, mean};

@@ -1,7 +1,6 @@
 //! Counterparts of the paper's diagrams and timelines.
 
-use super::by_view;
-use super::results::{PAPER_PRESET, Results, ViewResult};
+use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, mean, quotient};

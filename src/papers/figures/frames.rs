@@ -1,9 +1,8 @@
 //! Figures 17, 19 and 22: whole frames, energy and the accelerator, all modelled.
 
-use super::by_view;
 use super::implied::derived;
 use super::motivation::frame_chart;
-use super::results::{PAPER_PRESET, Results, ViewResult};
+use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};

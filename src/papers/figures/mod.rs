@@ -14,8 +14,7 @@ mod termination;
 
 use crate::content::Content;
 use crate::paper::Figure;
-use crate::sheet::Sheet;
-use results::{Results, ViewResult};
+use results::Results;
 
 type Draw = fn(&'static Figure, &Results) -> Content;
 
@@ -55,21 +54,13 @@ pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
     Some(draw(figure, results))
 }
 
-/// A figure with a row per view, in groups by scene.
-fn by_view<'a>(figure: &'static Figure, views: Vec<&'a ViewResult>) -> Sheet<&'a ViewResult> {
-    let mut sheet = Sheet::new(figure, views, "scenes", |view| view.scene.clone());
-    sheet
-        .text("scene", "scene", |view| view.scene.clone())
-        .text("view", "view", |view| view.view.clone());
-    sheet
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::paper::Paper;
     use quadrille_gpu::config::{Config, PRESETS};
     use quadrille_gpu::method::Method;
+    use results::ViewResult;
     use results::tests::view;
 
     fn results(views: Vec<ViewResult>) -> Results {

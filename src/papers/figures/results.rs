@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::paper::Figure;
 pub use crate::paper::PAPER_PRESET;
-use crate::sheet::{mean, quotient};
+use crate::sheet::{Sheet, mean, quotient};
 use quadrille_gpu::config::Config;
 
 /// Preset of the edge GPU of Figure 5.
@@ -143,6 +144,18 @@ impl Results {
         let scenes = self.scenes();
         mean(scenes.iter().map(|views| mean(views.iter().map(|v| of(v)))))
     }
+}
+
+/// A figure with a row per view, in groups by scene.
+pub(super) fn by_view<'a>(
+    figure: &'static Figure,
+    views: Vec<&'a ViewResult>,
+) -> Sheet<&'a ViewResult> {
+    let mut sheet = Sheet::new(figure, views, "scenes", |view| view.scene.clone());
+    sheet
+        .text("scene", "scene", |view| view.scene.clone())
+        .text("view", "view", |view| view.view.clone());
+    sheet
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Figures 16, 18 and 23: speedups of VR-Pipe, and the work that its additions take off the ROPs.
 
-use super::by_view;
 use super::implied::{per_quad, published_per_quad};
-use super::results::{Results, ViewResult};
+use super::results::{Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, largest, least};

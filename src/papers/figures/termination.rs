@@ -1,7 +1,6 @@
 //! Figures about early termination: fragments per pixel, software, and viewpoints.
 
-use super::by_view;
-use super::results::{PAPER_PRESET, Results, ViewResult};
+use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::{Content, Picture};
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, quotient};
