@@ -3,12 +3,14 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`choice`] | enums whose values have names |
 //! | [`error`], [`output`] | typed errors by who is at fault; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
 
+pub mod choice;
 pub mod error;
 pub mod image;
 pub mod math;

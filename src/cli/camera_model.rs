@@ -1,7 +1,6 @@
 //! Projections that flags ask for.
 
-use clap::ValueEnum;
-
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::cameras::PictureSize;
 use quadrille_scene::{Camera, Projection};
@@ -15,15 +14,16 @@ const MAX_FOV_DEGREES: f64 = 340.0;
 /// Upper bound of the field of view of a pinhole.
 const PINHOLE_FOV_DEGREES: f64 = 180.0;
 
-/// A projection, as `--camera-model` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum CameraModel {
-    /// Straight lines stay straight
-    Pinhole,
-    /// The angle from the axis is the distance from the centre, without distortion
-    Fisheye,
-    /// A panorama: longitude and latitude
-    Equirectangular,
+choice! {
+    /// A projection, as `--camera-model` names it.
+    pub(super) enum CameraModel {
+        /// Straight lines stay straight
+        Pinhole = "pinhole",
+        /// The angle from the axis is the distance from the centre, without distortion
+        Fisheye = "fisheye",
+        /// A panorama: longitude and latitude
+        Equirectangular = "equirectangular",
+    }
 }
 
 impl CameraModel {
@@ -55,10 +55,7 @@ impl CameraModel {
 
     /// The flag, after a blank.
     pub(super) fn flag(self) -> String {
-        let value = self.to_possible_value();
-        value.map_or(String::new(), |value| {
-            format!(" --camera-model {}", value.get_name())
-        })
+        format!(" --camera-model {self}")
     }
 }
 

@@ -11,6 +11,7 @@ use anyhow::Context;
 use self::layers::ComparedLayers;
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results, Unmeasured};
+use super::choice::one_of;
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::outputs::{Background, NAME, Outputs, Template, parse_background};
 use super::usage::finite;
@@ -39,7 +40,7 @@ pub(super) struct Args {
     /// Picture of the same size, or folder, to compare with
     b: PathBuf,
     /// Preparation of values before they are compared
-    #[arg(long, value_enum, default_value_t = Protocol::Inria)]
+    #[arg(long, value_parser = one_of::<Protocol>(), default_value_t = Protocol::Inria)]
     protocol: Protocol,
     /// Colour behind both pictures, R,G,B from 0 to 1
     #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = opaque)]

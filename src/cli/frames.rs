@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
+use quadrille_base::choice;
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Simulator;
@@ -12,16 +12,16 @@ use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_render::cpu::{Counts, LayerSettings, RenderSettings, Renderer, reference};
 use quadrille_scene::{Camera, Splats};
 
-/// The renderer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Backend {
-    /// The fast renderer
-    Cpu,
-    /// The scalar renderer that defines the result
-    Reference,
-    /// The baseline of the emulated graphics pipeline (see `quadrille sim`)
-    Gpu,
+choice! {
+    /// The renderer.
+    pub(super) enum Backend {
+        /// The fast renderer
+        Cpu = "cpu",
+        /// The scalar renderer that defines the result
+        Reference = "reference",
+        /// The baseline of the emulated graphics pipeline (see `quadrille sim`)
+        Gpu = "gpu",
+    }
 }
 
 /// Renders views, repeatedly if requested, and times them.

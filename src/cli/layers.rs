@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 
-use clap::ValueEnum;
-use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
+use super::choice::{one_of, possible_values};
 use super::layer_files::{COLOURS, require_float_format, write_with_layers};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{Frame, Layer, LayerPicture, TopCount};
@@ -37,7 +38,7 @@ pub(super) struct LayerFlags {
     #[arg(long, requires = "layers")]
     distance: bool,
     /// Colours of an .exr or .npy file
-    #[arg(long, value_enum, default_value_t = ColourChoice::Display)]
+    #[arg(long, value_parser = one_of::<ColourChoice>(), default_value_t = ColourChoice::Display)]
     colour: ColourChoice,
 }
 
@@ -72,8 +73,7 @@ impl TypedValueParser for LayerChoiceParser {
         value: &OsStr,
     ) -> std::result::Result<Self::Value, clap::Error> {
         let Some(count) = value.to_str().and_then(|text| text.strip_prefix(TOP)) else {
-            let parser = EnumValueParser::<Layer>::new();
-            let layer = parser.parse_ref(command, argument, value);
+            let layer = one_of::<Layer>().parse_ref(command, argument, value);
             return layer.map(LayerChoice::One);
         };
         let count = count.parse().ok().and_then(TopCount::new);
@@ -88,22 +88,21 @@ impl TypedValueParser for LayerChoiceParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let layers = Layer::value_variants().iter();
-        let layers = layers.filter_map(ValueEnum::to_possible_value);
         let help = "Indices and weights of the K splats with the largest weights, such as top:8; \
                     two layers, top-id and top-weight";
         let top = PossibleValue::new("top:K").help(help);
-        Some(Box::new(layers.chain([top])))
+        Some(Box::new(possible_values::<Layer>().chain([top])))
     }
 }
 
-/// Colours of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ColourChoice {
-    /// As the scene was trained: values for a display, in sRGB
-    Display,
-    /// Linear light, as compositing programs expect it
-    Linear,
+choice! {
+    /// Colours of a file.
+    enum ColourChoice {
+        /// As the scene was trained: values for a display, in sRGB
+        Display = "display",
+        /// Linear light, as compositing programs expect it
+        Linear = "linear",
+    }
 }
 
 impl LayerFlags {

@@ -5,6 +5,7 @@
 
 mod bench;
 mod camera_model;
+mod choice;
 mod compare;
 mod completions;
 mod console;

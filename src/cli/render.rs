@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::choice::one_of;
 use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
 use super::exposures::{ExposureFlags, ViewExposures};
@@ -93,7 +94,7 @@ struct RenderFlags {
     #[arg(long, value_name = "Z", value_parser = positive)]
     near: Option<f64>,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
-    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    #[arg(long, value_parser = one_of::<Backend>(), default_value_t = Backend::Cpu)]
     backend: Backend,
     #[command(flatten)]
     exposures: ExposureFlags,

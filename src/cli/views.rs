@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::choice::one_of;
 use super::camera_model::{CameraModel, check_fov, parse_fov};
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
@@ -55,7 +56,7 @@ pub(crate) struct ViewArgs {
     /// Projection of the pictures, instead of that of the camera file [default without a file: pinhole].
     /// --fov is that of a fisheye too (up to 340 degrees, 180 by default); a panorama shows the whole
     /// sphere, in 2048 x 1024 pixels unless a size is given
-    #[arg(long, value_name = "MODEL", value_enum)]
+    #[arg(long, value_name = "MODEL", value_parser = one_of::<CameraModel>())]
     camera_model: Option<CameraModel>,
     /// Choose N different views that show much of the scene, the best first
     #[arg(

@@ -5,6 +5,7 @@ use std::hint::select_unpredictable;
 use serde::Serialize;
 
 use super::rate::Rate;
+use quadrille_base::choice;
 use quadrille_base::math::index;
 
 /// A point in time, in cycles of the shader clock since the draw call began.
@@ -51,50 +52,29 @@ impl Queue {
     }
 }
 
-/// Reason why a unit did no work in a cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StallReason {
-    /// No input from the previous unit.
-    Starved,
-    /// The next unit accepted no output.
-    Blocked,
-    /// Data was in flight from memory.
-    Miss,
-    /// No bin or buffer of the unit was free.
-    Full,
-    /// Another user held the port, such as a termination update or a vertex warp.
-    Contended,
-    /// The last item of the draw was finished.
-    Drained,
+choice! {
+    /// Reason why a unit did no work in a cycle, in the order of [`Activity::idle`].
+    pub enum StallReason {
+        /// No input from the previous unit.
+        Starved = "starved",
+        /// The next unit accepted no output.
+        Blocked = "blocked",
+        /// Data was in flight from memory.
+        Miss = "miss",
+        /// No bin or buffer of the unit was free.
+        Full = "full",
+        /// Another user held the port, such as a termination update or a vertex warp.
+        Contended = "contended",
+        /// The last item of the draw was finished.
+        Drained = "drained",
+    }
 }
 
 impl StallReason {
-    /// Every reason, in the order of [`Activity::idle`].
-    pub const ALL: [Self; 6] = [
-        Self::Starved,
-        Self::Blocked,
-        Self::Miss,
-        Self::Full,
-        Self::Contended,
-        Self::Drained,
-    ];
-
     /// Number of the state of a cycle without work for this reason.
     #[inline(always)]
     const fn state(self) -> usize {
         1 + self as usize
-    }
-
-    /// Name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Starved => "starved",
-            Self::Blocked => "blocked",
-            Self::Miss => "miss",
-            Self::Full => "full",
-            Self::Contended => "contended",
-            Self::Drained => "drained",
-        }
     }
 }
 

@@ -6,20 +6,22 @@
 
 use std::collections::HashMap;
 
+use quadrille_base::choice;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-/// Order in which the triangles of a mesh are submitted, within each draw and material.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum TriangleOrder {
-    /// As in the file
-    #[default]
-    File,
-    /// At random, from the seed
-    Random,
-    /// For a cache of 32 vertices, by the greedy algorithm of Forsyth
-    VertexCache,
+choice! {
+    /// Order in which the triangles of a mesh are submitted, within each draw and material.
+    #[derive(Default)]
+    pub enum TriangleOrder {
+        /// As in the file
+        #[default]
+        File = "file",
+        /// At random, from the seed
+        Random = "random",
+        /// For a cache of 32 vertices, by the greedy algorithm of Forsyth
+        VertexCache = "vertex-cache",
+    }
 }
 
 impl TriangleOrder {

@@ -138,10 +138,9 @@ impl SceneEntry {
                 Source::File(folder.join(path))
             }
             (None, Some(name)) => {
-                let Some(recipe) = Recipe::ALL.into_iter().find(|r| r.name() == name) else {
-                    let names = Recipe::ALL.map(Recipe::name).join(", ");
-                    return malformed("recipe", &format!("one of {names}"), name);
-                };
+                let recipe = name.parse::<Recipe>().map_err(|error| {
+                    in_scene(suite, &raw.name, error.about("recipe"))
+                })?;
                 let made = Procedural {
                     recipe,
                     splats: raw.splats.unwrap_or(DEFAULT_SPLATS),

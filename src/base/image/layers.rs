@@ -2,39 +2,40 @@
 
 use std::fmt::Display;
 
-/// A kind of picture beside the colours: an arbitrary output variable, or AOV, in the words of film
-/// renderers.
-///
-/// Each is defined per pixel over the fragments that the pixel blends, with their weights
-/// `w = T alpha`, where `T` is the transmittance in front of a fragment, and with the depth `z` of the
-/// splat's centre.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Layer {
-    /// Mean depth: the sum of `w z` over alpha, 0 where nothing is blended
-    Depth,
-    /// Sum of `w z`
-    DepthSum,
-    /// Sum of `w / z`
-    DepthInverse,
-    /// Depth of the last fragment in front of which more than half of the light passes
-    DepthMedian,
-    /// Alpha: 1 less the transmittance behind all fragments
-    Alpha,
-    /// Sum of `w n` in camera space (right, down, forward), where n is the shortest axis of a splat,
-    /// turned towards the camera
-    Normal,
-    /// Index in the scene of the splat with the largest weight; 4294967295 where nothing is blended
-    Id,
-    /// Number of fragments blended
-    Count,
-    /// Scene indices of the splats with the largest weights, in descending order of weight. The number is the
-    /// length of the list; 4294967295 fills it where fewer splats are blended.
-    #[cfg_attr(feature = "clap", value(skip))]
-    TopId(TopCount),
-    /// The weights of the splats of [`Self::TopId`]; 0 where fewer are blended.
-    #[cfg_attr(feature = "clap", value(skip))]
-    TopWeight(TopCount),
+use crate::choice;
+
+choice! {
+    /// A kind of picture beside the colours: an arbitrary output variable, or AOV, in the words of film
+    /// renderers.
+    ///
+    /// Each is defined per pixel over the fragments that the pixel blends, with their weights
+    /// `w = T alpha`, where `T` is the transmittance in front of a fragment, and with the depth `z` of the
+    /// splat's centre.
+    #[derive(Hash, PartialOrd, Ord)]
+    pub enum Layer {
+        /// Mean depth: the sum of `w z` over alpha, 0 where nothing is blended
+        Depth = "depth",
+        /// Sum of `w z`
+        DepthSum = "depth-sum",
+        /// Sum of `w / z`
+        DepthInverse = "depth-inverse",
+        /// Depth of the last fragment in front of which more than half of the light passes
+        DepthMedian = "depth-median",
+        /// Alpha: 1 less the transmittance behind all fragments
+        Alpha = "alpha",
+        /// Sum of `w n` in camera space (right, down, forward), where n is the shortest axis of a splat,
+        /// turned towards the camera
+        Normal = "normal",
+        /// Index in the scene of the splat with the largest weight; 4294967295 where nothing is blended
+        Id = "id",
+        /// Number of fragments blended
+        Count = "count";
+        /// Scene indices of the splats with the largest weights, in descending order of weight. The number is the
+        /// length of the list; 4294967295 fills it where fewer splats are blended.
+        TopId(TopCount) = "top-id",
+        /// The weights of the splats of [`Self::TopId`]; 0 where fewer are blended.
+        TopWeight(TopCount) = "top-weight",
+    }
 }
 
 /// Number of splats that a layer names for each pixel: 1 to [`Self::MAX`].
@@ -57,34 +58,6 @@ impl TopCount {
 }
 
 impl Layer {
-    /// All layers except the ones with several splats per pixel ([`Layer::TopId`], [`Layer::TopWeight`]).
-    pub const ALL: [Self; 8] = [
-        Self::Depth,
-        Self::DepthSum,
-        Self::DepthInverse,
-        Self::DepthMedian,
-        Self::Alpha,
-        Self::Normal,
-        Self::Id,
-        Self::Count,
-    ];
-
-    /// Name of the layer, such as `depth-median`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Depth => "depth",
-            Self::DepthSum => "depth-sum",
-            Self::DepthInverse => "depth-inverse",
-            Self::DepthMedian => "depth-median",
-            Self::Alpha => "alpha",
-            Self::Normal => "normal",
-            Self::Id => "id",
-            Self::Count => "count",
-            Self::TopId(_) => "top-id",
-            Self::TopWeight(_) => "top-weight",
-        }
-    }
-
     /// Names of its channels in an `OpenEXR` file. Blender and Nuke take what stands before the dot as
     /// the name of a layer and one letter behind it as the channel; `Z` alone is depth.
     pub fn exr_channels(self) -> Vec<String> {

@@ -1,28 +1,26 @@
 //! Formats of colour buffers, and the rounding of stored values.
 
-use serde::{Deserialize, Serialize};
-
 use fearless_simd::{f32x16, prelude::*, u32x16};
+
+use crate::choice;
 
 use super::quad_blend::QuadColour;
 
-/// Format of a pixel with red, green, blue and alpha.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ColourFormat {
-    /// Eight bits per channel, 0 to 1 in steps of 1/255.
-    Rgba8,
-    /// IEEE 754 binary16 per channel.
-    #[default]
-    Rgba16F,
-    /// IEEE 754 binary32 per channel.
-    Rgba32F,
+choice! {
+    /// Format of a pixel with red, green, blue and alpha.
+    #[derive(Default, PartialOrd, Hash)]
+    pub enum ColourFormat {
+        /// Eight bits per channel, 0 to 1 in steps of 1/255.
+        Rgba8 = "rgba8",
+        /// IEEE 754 binary16 per channel.
+        #[default]
+        Rgba16F = "rgba16f",
+        /// IEEE 754 binary32 per channel.
+        Rgba32F = "rgba32f",
+    }
 }
 
 impl ColourFormat {
-    /// Every format, smallest first.
-    pub const ALL: [Self; 3] = [Self::Rgba8, Self::Rgba16F, Self::Rgba32F];
-
     /// Bytes per pixel.
     pub fn bytes_per_pixel(self) -> u32 {
         match self {
@@ -30,22 +28,6 @@ impl ColourFormat {
             Self::Rgba16F => 8,
             Self::Rgba32F => 16,
         }
-    }
-
-    /// Name in options and reports: `rgba8`, `rgba16f` or `rgba32f`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rgba8 => "rgba8",
-            Self::Rgba16F => "rgba16f",
-            Self::Rgba32F => "rgba32f",
-        }
-    }
-
-    /// The format called `name`.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.name() == name)
     }
 
     /// Rounds `value` to the format: the value read back after it is stored.
@@ -252,11 +234,11 @@ mod tests {
         let halves = value.map(|c| c.map(|x| f16::from_f32(x).to_f32()));
         assert_eq!(ColourFormat::Rgba16F.store(value), halves);
         for format in ColourFormat::ALL {
-            assert_eq!(ColourFormat::parse(format.name()), Some(format));
+            assert_eq!(format.name().parse::<ColourFormat>().unwrap(), format);
             let json = serde_json::to_string(&format).unwrap();
             assert_eq!(json, format!("\"{}\"", format.name()));
         }
-        assert_eq!(ColourFormat::parse("rgba4"), None);
+        assert!("rgba4".parse::<ColourFormat>().is_err());
         let bytes = ColourFormat::ALL.map(ColourFormat::bytes_per_pixel);
         assert_eq!(bytes, [4, 8, 16]);
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::choice::one_of;
 use super::blur::BlurFlags;
 use crate::cli::mesh::input::MeshInputFlags;
 use crate::cli::mesh::look::LookFlags;
@@ -9,6 +10,7 @@ use crate::cli::mesh::options::each_once;
 use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_deferred::config::DeferredConfig;
 use quadrille_deferred::forward::colour::SampleColour;
@@ -92,46 +94,27 @@ const EXAMPLES: &str = "Examples:
   quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole \\
     --grid pixel,adaptive --spin 0,1,0,8";
 
-/// A value of `--pipeline`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum PipelineFlag {
-    /// Sort-based deferred shading
-    Sds,
-    /// Decoupled sampling through a memo
-    Jrk,
-    /// The same behind a depth prepass
-    #[value(name = "jrk+z")]
-    JrkZ,
-    /// Multisampling
-    Msaa,
-}
-
-impl PipelineFlag {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Sds => "sds",
-            Self::Jrk => "jrk",
-            Self::JrkZ => "jrk+z",
-            Self::Msaa => "msaa",
-        }
+choice! {
+    /// A value of `--pipeline`.
+    pub(super) enum PipelineFlag {
+        /// Sort-based deferred shading
+        Sds = "sds",
+        /// Decoupled sampling through a memo
+        Jrk = "jrk",
+        /// The same behind a depth prepass
+        JrkZ = "jrk+z",
+        /// Multisampling
+        Msaa = "msaa",
     }
 }
 
-/// A value of `--grid`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum GridFlag {
-    /// Cells are pixels
-    Pixel,
-    /// Cells grow with blur
-    Adaptive,
-}
-
-impl GridFlag {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Pixel => "pixel",
-            Self::Adaptive => "adaptive",
-        }
+choice! {
+    /// A value of `--grid`.
+    pub(super) enum GridFlag {
+        /// Cells are pixels
+        Pixel = "pixel",
+        /// Cells grow with blur
+        Adaptive = "adaptive",
     }
 }
 
@@ -143,7 +126,7 @@ pub(super) struct PipelineFlags {
     #[arg(
         long = "pipeline",
         value_name = "PIPELINE",
-        value_enum,
+        value_parser = one_of::<PipelineFlag>(),
         value_delimiter = ',',
         default_value = "sds"
     )]
@@ -152,7 +135,7 @@ pub(super) struct PipelineFlags {
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: u32,
     /// Positions of the samples in the pixel
-    #[arg(long, value_enum, default_value = "sobol")]
+    #[arg(long, value_parser = one_of::<PixelPattern>(), default_value = "sobol")]
     pattern: PixelPattern,
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -176,7 +159,7 @@ pub(super) struct PipelineFlags {
     /// Cells of the shading grids
     #[arg(
         long = "grid",
-        value_enum,
+        value_parser = one_of::<GridFlag>(),
         value_delimiter = ',',
         default_value = "pixel"
     )]
@@ -188,17 +171,17 @@ pub(super) struct PipelineFlags {
     #[arg(long)]
     pub(super) traffic: bool,
     /// Format of the colours of samples in memory
-    #[arg(long, value_enum, default_value = "rgba16f")]
+    #[arg(long, value_parser = one_of::<SampleColour>(), default_value = "rgba16f")]
     pub(super) colour: SampleColour,
     /// Format of depths in memory
-    #[arg(long, value_enum, default_value = "d24")]
+    #[arg(long, value_parser = one_of::<DepthFormat>(), default_value = "d24")]
     pub(super) depth: DepthFormat,
     /// Set one field of the modelled hardware, as in memory.depth_cache_bytes=32768; may be repeated. Tables
     /// are memory, raster and vertex_cache
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
     /// Sides of triangles to draw
-    #[arg(long, value_enum, default_value = "material")]
+    #[arg(long, value_parser = one_of::<Faces>(), default_value = "material")]
     faces: Faces,
 }
 

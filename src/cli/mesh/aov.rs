@@ -1,26 +1,29 @@
 //! Layers beside the pictures of `mesh`.
 
+use crate::cli::choice::one_of;
 use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
 use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
+use quadrille_base::choice;
 use quadrille_base::error::Result;
 use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{Frame, Layer, LayerPicture};
 use quadrille_mesh::frame::{Shading, VisibleFrame};
 use quadrille_scene::Camera;
 
-/// A value of `--aov`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum MeshLayer {
-    /// Mean distance along the line of sight of the samples that show the mesh
-    Depth,
-    /// Mean over all samples of the normals towards the camera: x right, y down, z forward
-    Normal,
-    /// The triangle that most samples show, counted in the order of submission; 4294967295 for none
-    Id,
-    /// Share of the samples that show the mesh
-    Coverage,
-    /// Number of runs of the shader at the pixel; of reyes, of vertices
-    ShadingRate,
+choice! {
+    /// A value of `--aov`.
+    enum MeshLayer {
+        /// Mean distance along the line of sight of the samples that show the mesh
+        Depth = "depth",
+        /// Mean over all samples of the normals towards the camera: x right, y down, z forward
+        Normal = "normal",
+        /// The triangle that most samples show, counted in the order of submission; 4294967295 for none
+        Id = "id",
+        /// Share of the samples that show the mesh
+        Coverage = "coverage",
+        /// Number of runs of the shader at the pixel; of reyes, of vertices
+        ShadingRate = "shading-rate",
+    }
 }
 
 impl MeshLayer {
@@ -31,16 +34,6 @@ impl MeshLayer {
             Self::Id => Layer::Id,
             Self::Coverage => Layer::Alpha,
             Self::ShadingRate => Layer::Count,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Depth => "depth",
-            Self::Normal => "normal",
-            Self::Id => "id",
-            Self::Coverage => "coverage",
-            Self::ShadingRate => "shading-rate",
         }
     }
 }
@@ -54,7 +47,7 @@ pub(super) struct AovFlags {
     #[arg(
         long = "aov",
         value_name = "LAYERS",
-        value_enum,
+        value_parser = one_of::<MeshLayer>(),
         value_delimiter = ',',
         requires = "output",
         conflicts_with = "crop"

@@ -1,5 +1,6 @@
 //! Flags of `mesh` for choices that the papers leave open.
 
+use crate::cli::choice::one_of;
 use super::super::outputs::parse_numbers;
 use quadrille_mesh::reorder::TriangleOrder;
 use quadrille_mesh::surface::{Bumps, HAIRS, HairOrder, HeightFilter, MAX_HAIRS, ProceduralScene};
@@ -10,13 +11,13 @@ use quadrille_mesh::tessellate::GridOrder;
 #[command(next_help_heading = "Assumptions")]
 pub(in crate::cli) struct AssumptionFlags {
     /// Order of the triangles inside a tessellated grid
-    #[arg(long, value_name = "ORDER", value_enum)]
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<GridOrder>())]
     pub(super) grid_order: Option<GridOrder>,
     /// Order of the triangles of a mesh that is drawn as it is, within each draw and material
-    #[arg(long, value_name = "ORDER", value_enum)]
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<TriangleOrder>())]
     pub(super) reorder: Option<TriangleOrder>,
     /// Interpolation between the texels of --displace
-    #[arg(long, value_name = "FILTER", value_enum, requires = "displace")]
+    #[arg(long, value_name = "FILTER", value_parser = one_of::<HeightFilter>(), requires = "displace")]
     displace_filter: Option<HeightFilter>,
     /// Displacement of the frog: cells of noise per world unit, and their height in world units
     /// [default: 120,0.02]
@@ -26,7 +27,7 @@ pub(in crate::cli) struct AssumptionFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_HAIRS)))]
     hairs: Option<u32>,
     /// Order of the hairs of the furball
-    #[arg(long, value_name = "ORDER", value_enum)]
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<HairOrder>())]
     hair_order: Option<HairOrder>,
     /// Seed of procedural meshes, armies and random orders [default: 1]
     #[arg(long)]

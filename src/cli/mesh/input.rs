@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
+use crate::cli::choice::one_of;
 use super::assumptions::{AssumptionFlags, Drawn};
 use super::options::{each_once, parse_area};
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::files::{
@@ -58,7 +60,7 @@ pub(in crate::cli) struct MeshInputFlags {
     weld: bool,
     /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
     /// pixel merge unit
-    #[arg(long, value_name = "EFFECT", value_enum, value_delimiter = ',')]
+    #[arg(long, value_name = "EFFECT", value_parser = one_of::<Effect>(), value_delimiter = ',')]
     shader_effects: Vec<Effect>,
     /// Draw an army: this many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = parse_army)]
@@ -80,21 +82,22 @@ pub(in crate::cli) struct MeshInputFlags {
     assumptions: AssumptionFlags,
 }
 
-/// A value of `--shader-effects`.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Effect {
-    /// Discards fragments
-    Discard,
-    /// Writes depth
-    Depth,
-    /// Writes to memory besides the colour buffer
-    Memory,
-    /// Turns alpha into coverage
-    AlphaToCoverage,
-    /// Reads the primitive id
-    PrimitiveId,
-    /// Reads the coverage mask
-    Coverage,
+choice! {
+    /// A value of `--shader-effects`.
+    enum Effect {
+        /// Discards fragments
+        Discard = "discard",
+        /// Writes depth
+        Depth = "depth",
+        /// Writes to memory besides the colour buffer
+        Memory = "memory",
+        /// Turns alpha into coverage
+        AlphaToCoverage = "alpha-to-coverage",
+        /// Reads the primitive id
+        PrimitiveId = "primitive-id",
+        /// Reads the coverage mask
+        Coverage = "coverage",
+    }
 }
 
 impl Effect {

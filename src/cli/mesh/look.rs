@@ -1,8 +1,10 @@
 //! Flags of commands that draw meshes, about light and exposure.
 
+use crate::cli::choice::one_of;
 use super::input::MeshInput;
 use super::options::parse_checker;
 use crate::cli::console::Verbosity;
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_mesh::camera::MeshCamera;
@@ -13,17 +15,18 @@ use quadrille_mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
 /// Largest exposure in stops, to either side.
 const MAX_STOPS: f32 = 32.0;
 
-/// A value of `--light`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum LightChoice {
-    /// The lights of the file if it has any, else the headlight
-    Auto,
-    /// The lights of the file (KHR_lights_punctual of glTF), without ambient light
-    File,
-    /// Three lights that stand with the camera, and a little ambient light
-    Headlight,
-    /// A sky, the ground and a sun at the upper left of the front
-    Sky,
+choice! {
+    /// A value of `--light`.
+    enum LightChoice {
+        /// The lights of the file if it has any, else the headlight
+        Auto = "auto",
+        /// The lights of the file (KHR_lights_punctual of glTF), without ambient light
+        File = "file",
+        /// Three lights that stand with the camera, and a little ambient light
+        Headlight = "headlight",
+        /// A sky, the ground and a sun at the upper left of the front
+        Sky = "sky",
+    }
 }
 
 /// Flags about light.
@@ -31,7 +34,7 @@ enum LightChoice {
 #[command(next_help_heading = "Light")]
 pub(in crate::cli) struct LookFlags {
     /// Light of the scene
-    #[arg(long, value_name = "LIGHT", value_enum, default_value = "auto")]
+    #[arg(long, value_name = "LIGHT", value_parser = one_of::<LightChoice>(), default_value = "auto")]
     light: LightChoice,
     /// Brighten by this many stops, each a factor of 2; negative ones darken. A white surface that faces
     /// a light of pi lux is white at 0

@@ -1,7 +1,7 @@
 //! The flags of `mesh` about the pipeline, and their checks.
 
-use clap::ValueEnum;
-
+use crate::cli::choice::one_of;
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_mesh::frame::{Cull, Faces};
@@ -29,19 +29,20 @@ impl UnitChoice {
     }
 }
 
-/// A value of `--unit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum UnitFlag {
-    /// No unit: every quad is shaded
-    None,
-    /// Quad-fragment merging
-    Qfm,
-    /// Pixel merging
-    Pmu,
-    /// No quads: grid vertices are shaded before the raster
-    Reyes,
-    /// All of these
-    All,
+choice! {
+    /// A value of `--unit`.
+    pub(super) enum UnitFlag {
+        /// No unit: every quad is shaded
+        None = "none",
+        /// Quad-fragment merging
+        Qfm = "qfm",
+        /// Pixel merging
+        Pmu = "pmu",
+        /// No quads: grid vertices are shaded before the raster
+        Reyes = "reyes",
+        /// All of these
+        All = "all",
+    }
 }
 
 impl UnitFlag {
@@ -60,13 +61,14 @@ impl UnitFlag {
     }
 }
 
-/// A value of `--area-is`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum AreaMeaning {
-    /// An upper bound for triangles that face the viewer
-    Bound,
-    /// The mean of the triangles that are drawn in a view, hidden or not
-    Mean,
+choice! {
+    /// A value of `--area-is`.
+    pub(super) enum AreaMeaning {
+        /// An upper bound for triangles that face the viewer
+        Bound = "bound",
+        /// The mean of the triangles that are drawn in a view, hidden or not
+        Mean = "mean",
+    }
 }
 
 /// Flags about the pipeline. Several values of a flag, separated by commas, give a row for each
@@ -79,7 +81,7 @@ pub(super) struct PipelineFlags {
         long = "unit",
         visible_alias = "variant",
         value_name = "UNIT",
-        value_enum,
+        value_parser = one_of::<UnitFlag>(),
         value_delimiter = ',',
         default_value = "none"
     )]
@@ -92,10 +94,10 @@ pub(super) struct PipelineFlags {
     #[arg(long = "buffer", value_name = "N", value_delimiter = ',')]
     pub(super) buffers: Vec<String>,
     /// Items that the depth test culls before shading
-    #[arg(long, value_enum, default_value = "quads")]
+    #[arg(long, value_parser = one_of::<Cull>(), default_value = "quads")]
     pub(super) cull: Cull,
     /// Sides of triangles to draw
-    #[arg(long, value_enum, default_value = "material")]
+    #[arg(long, value_parser = one_of::<Faces>(), default_value = "material")]
     pub(super) faces: Faces,
     /// Limit on the memory of a frame's triangles and quads, such as 512M or 4G; drawing takes about as
     /// much again
@@ -105,10 +107,10 @@ pub(super) struct PipelineFlags {
     #[arg(long)]
     pub(super) coarse: bool,
     /// Meaning of the areas of --tessellate
-    #[arg(long, value_name = "MEANING", value_enum, default_value = "bound")]
+    #[arg(long, value_name = "MEANING", value_parser = one_of::<AreaMeaning>(), default_value = "bound")]
     pub(super) area_is: AreaMeaning,
     /// Position in a pixel at which shading inputs are sampled
-    #[arg(long, value_enum, default_value = "centre")]
+    #[arg(long, value_parser = one_of::<Sampling>(), default_value = "centre")]
     pub(super) sampling: Sampling,
 }
 

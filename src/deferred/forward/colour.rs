@@ -3,18 +3,20 @@
 use half::f16;
 
 use crate::memory::codec::BlockFormat;
+use quadrille_base::choice;
 use quadrille_base::image::srgb::{decode_srgb, encode_srgb};
 use quadrille_base::image::{from_8_bit, to_8_bit};
 
-/// Format of the colours of samples.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum SampleColour {
-    /// 16-bit floats
-    #[default]
-    Rgba16f,
-    /// 8 bits per channel
-    Rgba8,
+choice! {
+    /// Format of the colours of samples.
+    #[derive(Default)]
+    pub enum SampleColour {
+        /// 16-bit floats
+        #[default]
+        Rgba16f = "rgba16f",
+        /// 8 bits per channel
+        Rgba8 = "rgba8",
+    }
 }
 
 impl SampleColour {

@@ -8,16 +8,18 @@ use super::headers::DepthHeaders;
 use super::spec::MemorySpec;
 use super::traffic::BufferTraffic;
 use crate::hits::Hit;
+use quadrille_base::choice;
 
-/// Format in which depths are stored. Tests always use the depths of the hits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum DepthFormat {
-    /// 24 bits of 1 less the depth
-    #[default]
-    D24,
-    /// Floats of 32 bits
-    D32f,
+choice! {
+    /// Format in which depths are stored. Tests always use the depths of the hits.
+    #[derive(Default)]
+    pub enum DepthFormat {
+        /// 24 bits of 1 less the depth
+        #[default]
+        D24 = "d24",
+        /// Floats of 32 bits
+        D32f = "d32f",
+    }
 }
 
 /// Rule by which a hit passes.

@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
 use super::sobol;
+use quadrille_base::choice;
 use quadrille_base::error::Result;
 use quadrille_base::raster::samples::SamplePattern;
 
@@ -18,15 +19,16 @@ pub const GROUPS: usize = LANES / PIXEL_LANES;
 /// Subpixel units per pixel of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = 256.0;
 
-/// Positions of samples in the pixel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum PixelPattern {
-    /// The first two dimensions of the Sobol points, other ones in each pixel.
-    #[default]
-    Sobol,
-    /// Direct3D's standard positions, the same in all pixels.
-    Standard,
+choice! {
+    /// Positions of samples in the pixel.
+    #[derive(Default)]
+    pub enum PixelPattern {
+        /// The first two dimensions of the Sobol points, other ones in each pixel.
+        #[default]
+        Sobol = "sobol",
+        /// Direct3D's standard positions, the same in all pixels.
+        Standard = "standard",
+    }
 }
 
 /// A sample of a pixel.

@@ -18,6 +18,7 @@ use super::warp_slots::{TakenSlot, WarpSlots};
 use crate::crop::blend::blend_warp;
 use crate::crop::unit::ColourPlaces;
 use crate::draw_state::DrawState;
+use quadrille_base::choice;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
 use quadrille_machine::maps::MapKind;
@@ -57,19 +58,17 @@ statistics! {
     }
 }
 
-/// Order of blending in the shader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShaderOrder {
-    /// None: updates of a pixel get lost.
-    Unordered,
-    /// Draw order, by critical sections.
-    Interlocked,
+choice! {
+    /// Order of blending in the shader, with the name of its method.
+    pub enum ShaderOrder {
+        /// None: updates of a pixel get lost.
+        Unordered = "shader-blend",
+        /// Draw order, by critical sections.
+        Interlocked = "interlock",
+    }
 }
 
 impl ShaderOrder {
-    /// Both orders.
-    pub const ALL: [Self; 2] = [Self::Unordered, Self::Interlocked];
-
     /// Approximate upper bound, in cycles, of how far requests to the L2 are out of time order when `slots`
     /// warps wait for each other and an access to the L2 takes `l2_latency`: the duration of `2 * slots`
     /// critical sections. 0 without order, since warps then wait for memory alone.
@@ -77,15 +76,6 @@ impl ShaderOrder {
         match self {
             Self::Unordered => 0,
             Self::Interlocked => 2 * slots * (3 * l2_latency + spec.latency_cycles),
-        }
-    }
-
-    /// Name of the method that blends in this order: `shader-blend` or `interlock`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unordered => "shader-blend",
-            Self::Interlocked => "interlock",
         }
     }
 }

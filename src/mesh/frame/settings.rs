@@ -1,20 +1,21 @@
 //! The settings of a frame.
 
 use crate::files::Material;
+use quadrille_base::choice;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::samples::SamplePattern;
 
-/// Which sides of triangles are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Faces {
-    /// Fronts, and the backs of two-sided materials.
-    Material,
-    /// Fronts alone.
-    Front,
-    /// Both sides of all materials.
-    Both,
+choice! {
+    /// Which sides of triangles are drawn.
+    pub enum Faces {
+        /// Fronts, and the backs of two-sided materials.
+        Material = "material",
+        /// Fronts alone.
+        Front = "front",
+        /// Both sides of all materials.
+        Both = "both",
+    }
 }
 
 impl Faces {
@@ -28,14 +29,14 @@ impl Faces {
     }
 }
 
-/// Granularity of depth culling before shading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Cull {
-    /// Grids that are hidden as a whole.
-    Grids,
-    /// Also samples that fail the depth test.
-    Quads,
+choice! {
+    /// Granularity of depth culling before shading.
+    pub enum Cull {
+        /// Grids that are hidden as a whole.
+        Grids = "grids",
+        /// Also samples that fail the depth test.
+        Quads = "quads",
+    }
 }
 
 /// Side of a bin in quads. One task tests the depths of a bin.

@@ -5,21 +5,23 @@ use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::points::SurfacePoints;
 use super::shader::Shader;
 use crate::grid::GridVertex;
+use quadrille_base::choice;
 use quadrille_base::raster::geometry::SUBPIXEL_BITS;
 use quadrille_base::raster::samples::SamplePattern;
 
 /// Subpixel units per pixel, the unit of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
-/// Point in a shading pixel at which shading inputs are sampled.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Sampling {
-    /// The centre, covered or not.
-    #[default]
-    Centre,
-    /// The centre if it is covered, else the covered sample nearest to it.
-    Centroid,
+choice! {
+    /// Point in a shading pixel at which shading inputs are sampled.
+    #[derive(Default)]
+    pub enum Sampling {
+        /// The centre, covered or not.
+        #[default]
+        Centre = "centre",
+        /// The centre if it is covered, else the covered sample nearest to it.
+        Centroid = "centroid",
+    }
 }
 
 /// Point, in pixels, at which a shading pixel (0 to 3) of the quad at `position` (column and row of

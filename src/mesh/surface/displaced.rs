@@ -3,6 +3,7 @@
 
 use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
 use crate::files::Texture;
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 
 /// Half the distance in parameters over which the slope of a displaced surface is measured (assumed): a
@@ -18,18 +19,19 @@ pub enum HeightChannel {
     Luminance,
 }
 
-/// Interpolation between the texels of a height map. Displacement that is not filtered to the size of the
-/// triangles aliases, and folds within a grid.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum HeightFilter {
-    /// Uniform cubic B-spline: smooth, with continuous slopes
-    #[default]
-    Spline,
-    /// Bilinear
-    Linear,
-    /// The nearest texel, in steps
-    Nearest,
+choice! {
+    /// Interpolation between the texels of a height map. Displacement that is not filtered to the size of the
+    /// triangles aliases, and folds within a grid.
+    #[derive(Default)]
+    pub enum HeightFilter {
+        /// Uniform cubic B-spline: smooth, with continuous slopes
+        #[default]
+        Spline = "spline",
+        /// Bilinear
+        Linear = "linear",
+        /// The nearest texel, in steps
+        Nearest = "nearest",
+    }
 }
 
 /// Heights over texture coordinates, repeated outside 0 to 1.

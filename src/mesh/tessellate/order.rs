@@ -1,20 +1,22 @@
 //! Order in which the triangles of a grid are submitted.
 
+use quadrille_base::choice;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-/// Order of the triangles inside a grid. The paper on quad-fragment merging does not state it, and the
-/// number of merges that a small buffer finds depends on it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum GridOrder {
-    /// Row by row.
-    #[default]
-    Rows,
-    /// Ring by ring from the rim inwards, side by side within a ring, as Direct3D 11's tessellator
-    Rings,
-    /// At random, from the seed; the same for all grids of the same number of triangles
-    Random,
+choice! {
+    /// Order of the triangles inside a grid. The paper on quad-fragment merging does not state it, and the
+    /// number of merges that a small buffer finds depends on it.
+    #[derive(Default)]
+    pub enum GridOrder {
+        /// Row by row.
+        #[default]
+        Rows = "rows",
+        /// Ring by ring from the rim inwards, side by side within a ring, as Direct3D 11's tessellator
+        Rings = "rings",
+        /// At random, from the seed; the same for all grids of the same number of triangles
+        Random = "random",
+    }
 }
 
 /// Steps per unit of the lattice that positions are told apart by: positions are at most 64 and differ by

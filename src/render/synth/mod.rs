@@ -24,6 +24,7 @@ mod surface;
 mod world;
 
 use part::BuiltScene;
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::{Camera, Splat, Splats};
@@ -34,42 +35,29 @@ pub(crate) const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
 /// Highest degree of spherical harmonics of a procedural scene.
 pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
 
-/// A kind of procedural scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Recipe {
-    /// A furnished room: indoor, dense, surfaces behind surfaces.
-    Room,
-    /// A vase of flowers on a table top, seen from around it.
-    Object,
-    /// An island at sunset: terrain, sea, trees, houses, a lighthouse, clouds.
-    World,
-}
-
-impl Recipe {
-    /// All recipes, in the order of help texts.
-    pub const ALL: [Self; 3] = [Self::Room, Self::Object, Self::World];
-
-    /// Name of the recipe: `room`, `object` or `world`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Room => "room",
-            Self::Object => "object",
-            Self::World => "world",
-        }
+choice! {
+    /// A kind of procedural scene.
+    pub enum Recipe {
+        /// A furnished room: indoor, dense, surfaces behind surfaces.
+        Room = "room",
+        /// A vase of flowers on a table top, seen from around it.
+        Object = "object",
+        /// An island at sunset: terrain, sea, trees, houses, a lighthouse, clouds.
+        World = "world",
     }
 }
 
-/// Order of a scene's splats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Order {
-    /// Consecutive splats lie anywhere on their surface, as in the files of trainers.
-    #[default]
-    Mixed,
-    /// Consecutive splats are neighbours in space, sorted along a space-filling curve, as in the
-    /// files of most exporters. Their median distance is below 0.01 of that of two random splats.
-    Space,
+choice! {
+    /// Order of a scene's splats.
+    #[derive(Default)]
+    pub enum Order {
+        /// Consecutive splats lie anywhere on their surface, as in the files of trainers.
+        #[default]
+        Mixed = "mixed",
+        /// Consecutive splats are neighbours in space, sorted along a space-filling curve, as in the
+        /// files of most exporters. Their median distance is below 0.01 of that of two random splats.
+        Space = "space",
+    }
 }
 
 /// A procedural scene, whose splats can be computed one by one.

@@ -1,29 +1,18 @@
 //! The input of the metrics: the colours of two pictures, finite and rounded by protocol.
 
-use serde::Serialize;
-
+use crate::choice;
 use crate::image::{Frame, to_8_bit};
 
-/// Conversion of values before they are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Protocol {
-    /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
-    /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
-    #[default]
-    Inria,
-    /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
-    Float,
-}
-
-impl Protocol {
-    /// The protocol's name on the command line and in results: `inria`, `float`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Inria => "inria",
-            Self::Float => "float",
-        }
+choice! {
+    /// Conversion of values before they are compared.
+    #[derive(Hash, Default)]
+    pub enum Protocol {
+        /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
+        /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
+        #[default]
+        Inria = "inria",
+        /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
+        Float = "float",
     }
 }
 

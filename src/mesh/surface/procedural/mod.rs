@@ -11,7 +11,8 @@ mod shapes;
 use nalgebra::Vector3;
 
 use super::patches::Surface;
-use quadrille_base::error::{Error, Result};
+use quadrille_base::choice;
+use quadrille_base::error::Result;
 use quadrille_scene::{Camera, Intrinsics};
 
 pub use frog::Bumps;
@@ -40,7 +41,7 @@ impl Viewpoint {
     /// Creates the camera for a picture of `width` by `height` pixels.
     ///
     /// # Errors
-    /// [`Error::Argument`] when the size is out of range or the viewpoint has no direction.
+    /// [`Error::Argument`](quadrille_base::Error::Argument) when the size is out of range or the viewpoint has no direction.
     pub fn camera(&self, name: &str, width: u32, height: u32) -> Result<Camera> {
         let lens = Intrinsics::from_vertical_fov(width, height, self.vertical_fov);
         let [eye, target, up] = [self.eye, self.target, self.up].map(Vector3::from);
@@ -48,44 +49,32 @@ impl Viewpoint {
     }
 }
 
-/// A procedural scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProceduralScene {
-    /// A tilted plane that nearly fills the picture, the simplest case of merging.
-    Plane,
-    /// A field of waves at a grazing angle, with many grazing triangles.
-    SineWave,
-    /// A frog with high-frequency displacement, whose triangles hide others of the same grid.
-    Frog,
-    /// A cloud of small balls, with fine geometry and complex occlusion.
-    PtCloud,
-    /// A ball of long hairs, with long and narrow grids.
-    FurBall,
-    /// A vaulted hall with columns and balls, which fills the picture with three to five layers.
-    Arcade,
+choice! {
+    /// A procedural scene.
+    pub enum ProceduralScene {
+        /// A tilted plane that nearly fills the picture, the simplest case of merging.
+        Plane = "plane",
+        /// A field of waves at a grazing angle, with many grazing triangles.
+        SineWave = "sinewave",
+        /// A frog with high-frequency displacement, whose triangles hide others of the same grid.
+        Frog = "frog",
+        /// A cloud of small balls, with fine geometry and complex occlusion.
+        PtCloud = "ptcloud",
+        /// A ball of long hairs, with long and narrow grids.
+        FurBall = "furball",
+        /// A vaulted hall with columns and balls, which fills the picture with three to five layers.
+        Arcade = "arcade",
+    }
 }
 
 impl ProceduralScene {
-    /// All scenes with their names.
-    pub const ALL: [(&'static str, Self); 6] = [
-        ("plane", Self::Plane),
-        ("sinewave", Self::SineWave),
-        ("frog", Self::Frog),
-        ("ptcloud", Self::PtCloud),
-        ("furball", Self::FurBall),
-        ("arcade", Self::Arcade),
-    ];
-
     /// Returns the scene of a name in any case.
     ///
     /// # Errors
-    /// [`Error::Argument`] when no scene has the name.
+    /// [`Error::Argument`](quadrille_base::Error::Argument) when no scene has the name.
     pub fn from_name(name: &str) -> Result<Self> {
-        let found = Self::ALL.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
-        found.map(|(_, scene)| *scene).ok_or_else(|| {
-            let names = Self::ALL.map(|(name, _)| name).join(", ");
-            Error::argument("procedural scene", names, name)
-        })
+        let scene: Result<Self> = name.to_ascii_lowercase().parse();
+        scene.map_err(|error| error.about("procedural scene"))
     }
 
     /// Creates the scene's surface from the random numbers of `seed`.

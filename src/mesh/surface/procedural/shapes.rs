@@ -7,6 +7,7 @@ use crate::surface::owners::{Owners, PatchKeys};
 use crate::surface::patches::{
     CORNERS, Geometry, PatchMaterials, Surface, SurfacePoint, add_scaled, cross, unit,
 };
+use quadrille_base::choice;
 
 /// A wave of a height field: `amplitude * sin(along . (x, y) + phase)`.
 #[derive(Debug)]
@@ -197,18 +198,19 @@ struct Hair {
     across: [f32; 3],
 }
 
-/// Order in which the hairs of FURBALL are submitted. Hairs that are hidden when their turn comes are
-/// culled before shading.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum HairOrder {
-    /// In no order
-    #[default]
-    Random,
-    /// Nearest to the scene's own viewpoint first
-    FrontToBack,
-    /// Farthest from the scene's own viewpoint first
-    BackToFront,
+choice! {
+    /// Order in which the hairs of FURBALL are submitted. Hairs that are hidden when their turn comes are
+    /// culled before shading.
+    #[derive(Default)]
+    pub enum HairOrder {
+        /// In no order
+        #[default]
+        Random = "random",
+        /// Nearest to the scene's own viewpoint first
+        FrontToBack = "front-to-back",
+        /// Farthest from the scene's own viewpoint first
+        BackToFront = "back-to-front",
+    }
 }
 
 /// A ball of radius 1 with hairs. Each is a ribbon of one patch, with u across and v from root to tip.

@@ -1,0 +1,203 @@
+//! Values that users choose by name: on the command line, in suite files and in results.
+
+/// Serialization, for [`choice!`](crate::choice!).
+pub use serde;
+
+use crate::error::{Error, Result};
+
+/// A value that users choose by name. [`choice!`](crate::choice!) implements it.
+pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
+    /// All values, in the order of help texts.
+    const ALL: &'static [Self];
+
+    /// Name on the command line, in suite files and in results.
+    fn name(self) -> &'static str;
+
+    /// Other names that are accepted for this value.
+    fn aliases(self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Documentation of the value.
+    fn doc(self) -> &'static str;
+
+    /// Description for help texts: the documentation without its full stop.
+    fn help(self) -> &'static str {
+        let doc = self.doc().trim();
+        doc.strip_suffix('.').unwrap_or(doc)
+    }
+
+    /// Returns the value with this name or alias.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] listing the names.
+    fn named(name: &str) -> Result<Self> {
+        let is_named = |choice: &&Self| choice.name() == name || choice.aliases().contains(&name);
+        let choice = Self::ALL.iter().find(is_named);
+        choice.copied().ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|choice| choice.name()).collect();
+            Error::argument("name", format!("one of {}", names.join(", ")), name)
+        })
+    }
+}
+
+/// Declares an enum whose values have names: each variant is followed by its name and, after `|`, by its aliases.
+///
+/// The enum is `Debug`, `Clone`, `Copy`, `PartialEq` and `Eq`, implements [`Choice`] with the doc comments as
+/// descriptions, is displayed, parsed, serialized and deserialized by name, and has `ALL` and `name` as items of its
+/// own.
+///
+/// # Examples
+///
+/// ```
+/// quadrille_base::choice! {
+///     /// Order of a list.
+///     #[derive(Default)]
+///     pub enum Order {
+///         /// By name.
+///         #[default]
+///         Name = "name",
+///         /// Newest first.
+///         Newest = "newest-first" | "newest",
+///     }
+/// }
+///
+/// assert_eq!("newest".parse::<Order>()?, Order::Newest);
+/// assert_eq!(Order::Newest.to_string(), "newest-first");
+/// assert_eq!(Order::default().name(), "name");
+/// # Ok::<(), quadrille_base::Error>(())
+/// ```
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis enum $type:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $(#[default $($default:tt)?])?
+                $variant:ident = $name:literal $(| $alias:literal)*
+            ),+ $(,)?
+            $(
+                ;
+                $(
+                    $(#[doc = $value_doc:literal])+
+                    $value_variant:ident($value:ty) = $value_name:literal
+                ),+ $(,)?
+            )?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $visibility enum $type {
+            $(
+                $(#[doc = $doc])+
+                $(#[default $($default)?])?
+                $variant,
+            )+
+            $($($(#[doc = $value_doc])+ $value_variant($value)),+)?
+        }
+
+        #[allow(dead_code, reason = "not every choice is listed or named")]
+        impl $type {
+            /// All values, in the order of help texts.
+            $visibility const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// Name on the command line, in suite files and in results.
+            $visibility const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                    $($(Self::$value_variant(_) => $value_name),+)?
+                }
+            }
+        }
+
+        impl $crate::choice::Choice for $type {
+            const ALL: &'static [Self] = &Self::ALL;
+
+            fn name(self) -> &'static str {
+                Self::name(self)
+            }
+
+            fn aliases(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$variant => &[$($alias),*],)+
+                    $($(Self::$value_variant(_) => &[]),+)?
+                }
+            }
+
+            fn doc(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc),+),)+
+                    $($(Self::$value_variant(_) => concat!($($value_doc),+)),+)?
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl ::std::str::FromStr for $type {
+            type Err = $crate::Error;
+
+            fn from_str(name: &str) -> $crate::Result<Self> {
+                $crate::choice::Choice::named(name)
+            }
+        }
+
+        impl $crate::choice::serde::Serialize for $type {
+            fn serialize<S: $crate::choice::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> $crate::choice::serde::Deserialize<'de> for $type {
+            fn deserialize<D: $crate::choice::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::std::result::Result<Self, D::Error> {
+                let name = <String as $crate::choice::serde::Deserialize>::deserialize(deserializer)?;
+                $crate::choice::Choice::named(&name).map_err($crate::choice::serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    choice! {
+        /// A direction.
+        enum Direction {
+            /// Towards smaller numbers, which
+            /// stand first.
+            Down = "down",
+            /// Towards greater ones
+            Up = "up" | "upwards" | "north",
+        }
+    }
+
+    #[test]
+    fn names_aliases_and_descriptions() {
+        assert_eq!(Direction::ALL.map(Direction::name), ["down", "up"]);
+        assert_eq!("north".parse::<Direction>().unwrap(), Direction::Up);
+        let help = "Towards smaller numbers, which stand first";
+        assert_eq!(Direction::Down.help(), help);
+        assert_eq!(Direction::Up.help(), "Towards greater ones");
+        let error = "left".parse::<Direction>().unwrap_err().to_string();
+        assert_eq!(error, "name: expected one of down, up, found left");
+    }
+
+    #[test]
+    fn serialized_by_name() {
+        assert_eq!(serde_json::to_string(&Direction::Up).unwrap(), "\"up\"");
+        let parsed: Direction = serde_json::from_str("\"upwards\"").unwrap();
+        assert_eq!(parsed, Direction::Up);
+        assert!(serde_json::from_str::<Direction>("\"left\"").is_err());
+    }
+}
