@@ -30,14 +30,15 @@ pub(super) struct Args {
     /// appended; "-" prints the lines instead of the table
     #[arg(short, long, value_name = "RESULTS.jsonl")]
     output: Option<PathBuf>,
-    /// Variants to run instead of the suite's, as for `quadrille sim`
+    /// Methods to run instead of the suite's, as for `quadrille sim`
     #[arg(
-        long = "variant",
+        long = "method",
+        visible_alias = "variant",
         alias = "unit",
-        value_name = "VARIANT",
+        value_name = "METHOD",
         value_delimiter = ','
     )]
-    variants: Vec<String>,
+    methods: Vec<String>,
     /// Run only shard I of N, from 1/N to N/N; its results file is RESULTS.I-of-N.jsonl
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     shard: Option<Shard>,
@@ -93,7 +94,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let configurations = args.gpu.configurations()?;
     let pool = args.host.pool()?;
-    let methods = named_methods(&args.variants)?;
+    let methods = named_methods(&args.methods)?;
     let suite = Suite::read(&args.suite)?.with_methods(methods);
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows {
@@ -215,7 +216,7 @@ fn print_results(args: &Args) -> Result<Exit> {
     let given = [
         ("-o", args.output.is_some()),
         ("--shard", args.shard.is_some()),
-        ("--variant", !args.variants.is_empty()),
+        ("--method", !args.methods.is_empty()),
         ("--set, --preset, --config", args.gpu.is_given()),
     ];
     if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {

@@ -245,18 +245,19 @@ pub(super) struct EmulationFlags {
     /// multipass:N: the baseline in N passes, with a stencil update between two passes that terminates
     /// pixels
     #[arg(
-        long = "variant",
+        long = "method",
+        visible_alias = "variant",
         alias = "unit",
-        value_name = "VARIANT",
+        value_name = "METHOD",
         value_delimiter = ',',
         default_value = "all"
     )]
-    pub(super) variants: Vec<String>,
+    pub(super) methods: Vec<String>,
     #[command(flatten)]
     pub(super) gpu: GpuFlags,
 }
 
-/// Parses the names of `--variant` to methods in the same order, each once.
+/// Parses the names of `--method` to methods in the same order, each once.
 pub(super) fn named_methods(names: &[String]) -> Result<Vec<Method>> {
-    Method::parse_all(names).map_err(|e| e.about("--variant"))
+    Method::parse_all(names).map_err(|e| e.about("--method"))
 }

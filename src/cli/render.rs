@@ -16,7 +16,7 @@ use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, refuse_terminal};
 use super::usage::{positive, whole};
 use super::view_page::{camera_json, view_list, view_list_json};
-use super::views::{ChosenViews, ScaleFlag, ViewArgs};
+use super::views::{ChosenViews, ViewArgs};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::output::write_whole;
@@ -62,8 +62,6 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
-    scale: ScaleFlag,
-    #[command(flatten)]
     film: FilmFlags,
     #[command(flatten)]
     flags: RenderFlags,
@@ -74,7 +72,7 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --cameras cameras.json --view all \\
     -o 'out/{view}.png'
   quadrille render scene.ply --cameras transforms.json --view ..:8 \\
-    --scale 1/4 -o 'test/{view}.png'
+    --picture-scale 1/4 -o 'test/{view}.png'
   quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
   quadrille render scene.ply --path camera_path.json -o -.y4m | \\
     ffmpeg -i - film.mp4
@@ -155,7 +153,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     profile.stop = flags.stop.unwrap_or(profile.stop);
     profile.near = flags.near.unwrap_or(profile.near);
-    let mut views = args.views.scaled(args.scale);
+    let mut views = args.views.clone();
     if args.list_views {
         views = views.of_all();
     }

@@ -9,7 +9,7 @@ use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
-use super::views::{ScaleFlag, ViewArgs};
+use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{self, Protocol};
@@ -62,10 +62,10 @@ pub(super) struct Args {
     /// units, the first); "{view}" is replaced by the name of the view
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side: exact,
+    /// Arithmetic that decides fragments so close to the alpha cut that f32 cannot tell their side: exact,
     /// as in the reference renderer, or f32, as in a shader core; short for --set cores.near_cut=RULE
-    #[arg(long, value_name = "RULE", value_parser = ["exact", "f32"])]
-    near_cut: Option<String>,
+    #[arg(long, alias = "near-cut", value_name = "RULE", value_parser = ["exact", "f32"])]
+    alpha_cut: Option<String>,
     /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
     reference: bool,
@@ -93,8 +93,6 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
-    scale: ScaleFlag,
-    #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
     flags: DrawFlags,
@@ -104,12 +102,12 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply
   quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 \\
     --maps maps --trace trace.json
-  quadrille sim scene.ply --variant baseline,het+qm -o '{variant}.png' --json
-  quadrille sim scene.ply --variant baseline,het+qm,compute,compute:none
-  quadrille sim scene.ply --variant compute,baseline,het+qm --frame --energy
+  quadrille sim scene.ply --method baseline,het+qm -o '{variant}.png' --json
+  quadrille sim scene.ply --method baseline,het+qm,compute,compute:none
+  quadrille sim scene.ply --method compute,baseline,het+qm --frame --energy
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
-  quadrille sim scene.ply --preset vr-pipe,orin --variant baseline,het+qm
+  quadrille sim scene.ply --preset vr-pipe,orin --method baseline,het+qm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
 /// The work for every view.
@@ -129,7 +127,7 @@ struct Job<'a> {
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut configurations = args.emulation.gpu.configurations()?;
-    if let Some(rule) = &args.near_cut {
+    if let Some(rule) = &args.alpha_cut {
         configurations = swept(&configurations, &format!("cores.near_cut={rule}"))?;
     }
     args.refuse_for_sweep(configurations.len())?;
@@ -139,14 +137,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let methods = named_methods(&args.emulation.variants)?;
+    let methods = named_methods(&args.emulation.methods)?;
     let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
     let estimated = args.estimated_units();
     GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
     if args.sensitivity && (variants.len() < 2 || variants.len() < methods.len()) {
         let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
         let expected = "variants of the pipeline, two at least, which --sensitivity compares";
-        return Err(Error::argument("--variant", expected, names.join(",")));
+        return Err(Error::argument("--method", expected, names.join(",")));
     }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
@@ -163,10 +161,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, verbosity)?;
-    let cameras = args
-        .views
-        .scaled(args.scale)
-        .views(path, &scene.splats, verbosity)?;
+    let cameras = args.views.views(path, &scene.splats, verbosity)?;
     let config_file = args.emulation.gpu.files();
     let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();

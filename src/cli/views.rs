@@ -17,7 +17,7 @@ use quadrille_scene::cameras::{
 };
 use quadrille_scene::{Camera, Splats};
 
-/// Maximum of `--views`.
+/// Maximum of `--propose-views`.
 const MAX_VIEWS: u32 = 100;
 
 /// Flags about views: cameras of a file, a position, or a circle; without them, one view that shows the
@@ -61,11 +61,12 @@ pub(crate) struct ViewArgs {
     /// Choose N different views that show much of the scene, the best first
     #[arg(
         long,
+        alias = "views",
         value_name = "N",
         value_parser = count_of_views,
         conflicts_with_all = ["cameras", "eye", "target", "orbit"]
     )]
-    views: Option<u32>,
+    propose_views: Option<u32>,
     /// Draw N views on a circle around the target, starting at --eye
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     orbit: Option<u32>,
@@ -75,18 +76,9 @@ pub(crate) struct ViewArgs {
     /// Height of the picture in pixels; without --width, the width keeps the proportions
     #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
     height: Option<u32>,
-    /// Set by [`ScaleFlag`].
-    #[arg(skip)]
-    scale: Option<PictureScale>,
-}
-
-/// The flag of a scaled picture. Commands whose `--scale` is something else do without.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
-#[command(next_help_heading = "View")]
-pub(crate) struct ScaleFlag {
     /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"], value_parser = str::parse::<PictureScale>)]
-    scale: Option<PictureScale>,
+    picture_scale: Option<PictureScale>,
 }
 
 /// The views that flags choose.
@@ -105,14 +97,6 @@ pub(crate) struct ChosenViews {
 }
 
 impl ViewArgs {
-    /// These flags with `flag` for a scaled picture.
-    pub(super) fn scaled(&self, flag: ScaleFlag) -> Self {
-        Self {
-            scale: flag.scale,
-            ..self.clone()
-        }
-    }
-
     /// The up direction that is given, or +y for a line of sight along z, which cannot be up.
     pub(super) fn up(&self) -> Option<[f64; 3]> {
         let sight = self.eye.zip(self.target);
@@ -157,7 +141,7 @@ impl ViewArgs {
         splats: &Splats,
         verbosity: Verbosity,
     ) -> Result<ChosenViews> {
-        if let Some(count) = self.views {
+        if let Some(count) = self.propose_views {
             return self.proposed(count, splats, verbosity);
         }
         let framing = || viewpoint::framing(splats, &self.described());
@@ -233,9 +217,9 @@ impl ViewArgs {
         framing: impl FnOnce() -> Framing,
         verbosity: Verbosity,
     ) -> Result<Vec<Camera>> {
-        if self.views.is_some() {
+        if self.propose_views.is_some() {
             let expected = "a scene of splats, whose views can be compared";
-            return Err(Error::argument("--views", expected, "a mesh"));
+            return Err(Error::argument("--propose-views", expected, "a mesh"));
         }
         let mut cameras = self.chosen(None, framing, verbosity)?.cameras;
         let others = cameras
@@ -423,7 +407,7 @@ impl ViewArgs {
         PictureSize {
             width: self.width,
             height: self.height,
-            scale: self.scale,
+            scale: self.picture_scale,
         }
     }
 

@@ -125,6 +125,7 @@ pub(super) struct PipelineFlags {
     /// Pipelines to run
     #[arg(
         long = "pipeline",
+        visible_alias = "method",
         value_name = "PIPELINE",
         value_parser = one_of::<PipelineFlag>(),
         value_delimiter = ',',

@@ -49,13 +49,13 @@ pub(crate) struct Args {
     pub(super) heat_max: Option<u32>,
     /// Write the difference to the unmerged picture, multiplied by 100
     #[arg(long, value_name = "OUT")]
-    pub(super) diff: Option<PathBuf>,
+    pub(super) diff_unmerged: Option<PathBuf>,
     /// Print the PSNR of each picture against the unmerged one, in dB
     #[arg(long)]
     pub(super) psnr: bool,
     /// Print the PSNR of each picture against one with 64 shaded samples per pixel, in dB
     #[arg(long)]
-    pub(super) truth: bool,
+    pub(super) psnr_supersampled: bool,
     /// Write only the W x H pixels of the picture from column X and row Y, each enlarged to ZOOM x ZOOM
     /// pixels
     #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output")]
@@ -113,7 +113,7 @@ pub(super) struct VersusFlags {
     #[arg(
         long,
         value_name = "SPLATS",
-        conflicts_with_all = ["output", "heat", "diff", "psnr", "truth", "units", "buffers", "coarse", "area_is"]
+        conflicts_with_all = ["output", "heat", "diff_unmerged", "psnr", "psnr_supersampled", "units", "buffers", "coarse", "area_is"]
     )]
     pub(super) versus: Option<PathBuf>,
     /// Write the mesh as splats: one flat Gaussian per triangle, with its lit colour in the view

@@ -61,7 +61,7 @@ impl<'j> Job<'j> {
             choices: args.pipeline.choices()?,
             output: Output::parse(args.output.as_deref(), args.aov.placeholders(), args.json)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
-            diff: args.diff.as_deref().map(diff_template).transpose()?,
+            diff: args.diff_unmerged.as_deref().map(diff_template).transpose()?,
         };
         job.check()?;
         Ok(job)
@@ -188,7 +188,7 @@ impl<'j> Job<'j> {
             let shading = prepared.visible.merged(source, MergeUnitKind::None);
             prepared.unmerged = Some(self.picture(&prepared, Some(&shading)));
         }
-        if self.args.truth {
+        if self.args.psnr_supersampled {
             let shade = |view: &MeshCamera| look.shader(source, textures, view);
             let frame =
                 supersampled::supersampled(source, view, &settings, shade, self.background())?;
@@ -343,7 +343,7 @@ impl<'j> Job<'j> {
 }
 
 fn diff_template(path: &Path) -> Result<Template> {
-    Template::parse("--diff", path, &[VIEW, VARIANT])
+    Template::parse("--diff-unmerged", path, &[VIEW, VARIANT])
 }
 
 /// The names of a heat map's picture and of its counts.

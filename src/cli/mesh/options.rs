@@ -79,7 +79,8 @@ pub(super) struct PipelineFlags {
     /// Unit between the depth test and the shader
     #[arg(
         long = "unit",
-        visible_alias = "variant",
+        visible_alias = "method",
+        alias = "variant",
         value_name = "UNIT",
         value_parser = one_of::<UnitFlag>(),
         value_delimiter = ',',
