@@ -324,7 +324,7 @@ impl FrameDraw<'_> {
         raster.add(&opaque);
         let results = runs.iter().zip(outcomes).map(|(&run, outcome)| match run {
             PipelineRun::Sds { .. } => self.sorted_after(run, outcome, &raster, share_ms),
-            PipelineRun::Jrk { .. } | PipelineRun::Msaa => {
+            PipelineRun::CachedDecoupled { .. } | PipelineRun::Msaa => {
                 self.shaded_during(run, outcome, &[raster, forward], share_ms)
             }
         });
@@ -365,7 +365,7 @@ impl FrameDraw<'_> {
         let tiled = frame.tiled(&TiledPass {
             tile_px: match run {
                 PipelineRun::Sds { tile_px } => tile_px,
-                PipelineRun::Jrk { .. } | PipelineRun::Msaa => None,
+                PipelineRun::CachedDecoupled { .. } | PipelineRun::Msaa => None,
             },
             picture: settings.picture.map(|background| (self.shader, background)),
             heat: settings.heat,
@@ -406,7 +406,7 @@ impl FrameDraw<'_> {
         pipeline_ms: f64,
     ) -> DeferredResult {
         let mut raster = *opaque;
-        if let PipelineRun::Jrk {
+        if let PipelineRun::CachedDecoupled {
             has_prepass: true, ..
         } = run
         {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::backend::resolve::Background;
 use super::forward::colour::SampleColour;
-use super::forward::jrk::{Jrk, JrkSettings, MeasuredMemory};
+use super::forward::cached_decoupled::{CachedDecoupled, CachedDecoupledSettings, MeasuredMemory};
 use super::forward::msaa::Msaa;
 use super::forward::place::SampleOrder;
 use super::forward::{HitConsumer, PipelineOutcome, QuadShading};
@@ -22,7 +22,7 @@ pub enum PipelineRun {
     /// Multisampling; counts only.
     Msaa,
     /// Cached decoupled sampling.
-    Jrk {
+    CachedDecoupled {
         /// Quads in the memo; `None` for no limit.
         memo_quads: Option<u32>,
         /// Whether a depth prepass comes first.
@@ -64,11 +64,11 @@ impl<'a> SimulationSettings<'a> {
                 let picture = self.picture.zip(self.shading);
                 Box::new(Msaa::new(order, self.wants_heat, picture))
             }
-            PipelineRun::Jrk {
+            PipelineRun::CachedDecoupled {
                 memo_quads,
                 has_prepass,
             } => {
-                let settings = JrkSettings {
+                let settings = CachedDecoupledSettings {
                     memo_quads,
                     has_prepass,
                     wants_heat: self.wants_heat,
@@ -80,7 +80,7 @@ impl<'a> SimulationSettings<'a> {
                     depth: self.depth,
                     colour: self.colour,
                 });
-                Box::new(Jrk::new(order, &settings, memory, self.shading)?)
+                Box::new(CachedDecoupled::new(order, &settings, memory, self.shading)?)
             }
             PipelineRun::Sds { tile_px } => {
                 Box::new(SpidTraffic::new(order, self.memory, self.depth, tile_px)?)
@@ -281,8 +281,8 @@ mod tests {
         simulate(stream, runs, &settings).unwrap().outcomes
     }
 
-    const fn jrk(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
-        PipelineRun::Jrk {
+    const fn cached(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
+        PipelineRun::CachedDecoupled {
             memo_quads,
             has_prepass,
         }
@@ -295,9 +295,9 @@ mod tests {
             let runs = [
                 PipelineRun::Sds { tile_px: Some(32) },
                 PipelineRun::Sds { tile_px: None },
-                jrk(Some(1), false),
-                jrk(Some(64), true),
-                jrk(None, false),
+                cached(Some(1), false),
+                cached(Some(64), true),
+                cached(None, false),
             ];
             let outcomes = run(&stream, &runs);
             let shown = outcomes[0].spids.as_ref().unwrap();
@@ -317,7 +317,7 @@ mod tests {
         };
         let memos = [Some(1), Some(4), Some(16), Some(64), Some(1024), None];
         for has_prepass in [false, true] {
-            let outcomes = run(&stream, &memos.map(|memo| jrk(memo, has_prepass)));
+            let outcomes = run(&stream, &memos.map(|memo| cached(memo, has_prepass)));
             let quads: Vec<u64> = outcomes.iter().map(|o| o.quads).collect();
             assert!(quads.is_sorted_by(|a, b| a >= b), "{quads:?}");
             let mut visible: Vec<_> = outcomes[5].spids.as_ref().unwrap().clone();
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn heat_sums_to_the_executions() {
-        let runs = [PipelineRun::Msaa, jrk(Some(16), false), jrk(None, true)];
+        let runs = [PipelineRun::Msaa, cached(Some(16), false), cached(None, true)];
         for outcome in run(&SMALL, &runs) {
             let heat = outcome.heat.unwrap();
             let executions = 4.0 * outcome.quads as f64;
@@ -347,7 +347,7 @@ mod tests {
     /// A depth prepass reads and writes more depths and fewer colours.
     #[test]
     fn a_prepass_moves_traffic_from_colour_to_depth() {
-        let outcomes = run(&SMALL, &[jrk(Some(64), false), jrk(Some(64), true)]);
+        let outcomes = run(&SMALL, &[cached(Some(64), false), cached(Some(64), true)]);
         let [plain, prepass] = [0, 1].map(|i: usize| outcomes[i].traffic.unwrap());
         assert!(prepass.depth.read >= plain.depth.read);
         assert!(prepass.colour.bytes() < plain.colour.bytes());
@@ -393,8 +393,8 @@ mod tests {
     fn results_do_not_depend_on_the_number_of_threads() {
         let runs = [
             PipelineRun::Msaa,
-            jrk(Some(64), false),
-            jrk(Some(64), true),
+            cached(Some(64), false),
+            cached(Some(64), true),
             PipelineRun::Sds { tile_px: Some(32) },
         ];
         let all = [1, 2, 7].map(|threads| {

@@ -41,8 +41,8 @@ fn the_document_has_the_keys_that_programs_rely_on() {
         .iter()
         .map(|r| r["pipeline"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["sds", "jrk", "jrk+z", "msaa"]);
-    let [sds, jrk, jrk_z, msaa] = &rows[..] else {
+    assert_eq!(names, ["sds", "cached-decoupled", "cached-decoupled+z", "msaa"]);
+    let [sds, cached, cached_z, msaa] = &rows[..] else {
         panic!("{rows:?}")
     };
     for row in &rows {
@@ -57,21 +57,21 @@ fn the_document_has_the_keys_that_programs_rely_on() {
         assert_eq!(4 * quads.as_u64().unwrap(), runs.as_u64().unwrap());
     }
     let vertices = |row: &Value, what: &str| row["vertices"][what].as_u64().unwrap();
-    let positions = vertices(jrk, "positions");
-    assert!(positions > 100 && vertices(jrk, "attributes") == positions);
-    assert_eq!(vertices(jrk_z, "positions"), 2 * positions);
+    let positions = vertices(cached, "positions");
+    assert!(positions > 100 && vertices(cached, "attributes") == positions);
+    assert_eq!(vertices(cached_z, "positions"), 2 * positions);
     assert_eq!(vertices(sds, "positions"), positions);
     assert!(vertices(sds, "attributes") > 0);
     let gops = |row: &Value| row["raster"]["gops"]["total"].as_f64().unwrap();
-    assert_eq!(gops(jrk_z), 2.0 * gops(jrk));
+    assert_eq!(gops(cached_z), 2.0 * gops(cached));
     assert_eq!(gops(sds), gops(msaa));
     let quads = |row: &Value| row["shading"]["quads"].as_u64().unwrap();
-    assert!(quads(jrk_z) <= quads(sds) && quads(sds) < quads(msaa));
-    assert!(quads(jrk) <= quads(msaa));
+    assert!(quads(cached_z) <= quads(sds) && quads(sds) < quads(msaa));
+    assert!(quads(cached) <= quads(msaa));
     assert!(sds["spid"]["bits"].as_f64() < Some(64.0));
     assert!(sds["sort"]["passes_mean"].as_f64() > Some(1.0));
-    assert!(jrk["memo"]["misses"].as_u64() == Some(quads(jrk)));
-    assert!(jrk["traffic_bytes"]["total"].as_u64() > sds["traffic_bytes"]["total"].as_u64());
+    assert!(cached["memo"]["misses"].as_u64() == Some(quads(cached)));
+    assert!(cached["traffic_bytes"]["total"].as_u64() > sds["traffic_bytes"]["total"].as_u64());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     let place = Place::new();
     let flags = [
         "--pipeline",
-        "sds,jrk",
+        "sds,cached-decoupled",
         "--tile",
         "16,whole",
         "-o",
@@ -90,7 +90,7 @@ fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     let picture = read("sds-16-60px.png");
     assert!(picture.len() > 1000);
     assert_eq!(picture, read("sds-whole-60px.png"));
-    assert_eq!(picture, read("jrk-1024-60px.png"));
+    assert_eq!(picture, read("cached-decoupled-1024-60px.png"));
     // Sharp, the picture is another one.
     run(&place, &["-o", "sharp.png"]);
     assert_ne!(picture, read("sharp.png"));
@@ -111,7 +111,7 @@ fn compare_pipelines(place: &Place, mesh: &[&str]) {
             "--height",
             "90",
             "--pipeline",
-            "sds,jrk",
+            "sds,cached-decoupled",
             "--tile",
             "16,32,64,whole",
             "-o",
@@ -259,7 +259,7 @@ fn alpha_tested_draws_are_the_same_in_all_pipelines() {
     let view = ["--eye", "0,0,4", "--target", "0,0,0"];
     compare_pipelines(&place, &[&["cards.obj"], &view[..]].concat());
     // The holes show the wall, and are shaded before they are discarded.
-    let flags = ["--pipeline", "jrk,jrk+z,msaa,sds", "--traffic"];
+    let flags = ["--pipeline", "cached-decoupled,cached-decoupled+z,msaa,sds", "--traffic"];
     let arguments = [&["deferred", "cards.obj", "--json"], &view[..], &flags].concat();
     let document = place.document(&arguments);
     let rows = document["rows"].as_array().unwrap();
@@ -307,7 +307,7 @@ fn impossible_blur_is_refused_and_wild_motion_is_drawn() {
         (&["--memo", "x"], "--memo: expected"),
         (&["--samples", "3"], "samples per pixel: expected"),
         (
-            &["--pipeline", "sds,jrk", "-o", "a.png"],
+            &["--pipeline", "sds,cached-decoupled", "-o", "a.png"],
             "-o: expected {variant}",
         ),
         (&["--heat", "a.exr"], "--heat: expected"),

@@ -25,7 +25,7 @@ const FLAGS: [&str; 8] = [
     "--up",
     "0,1,0",
     "--pipeline",
-    "sds,jrk",
+    "sds,cached-decoupled",
 ];
 /// Width and height of the picture of tests that do not choose them.
 const SIZE: [&str; 4] = ["--width", "64", "--height", "48"];

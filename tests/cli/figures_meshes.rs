@@ -82,7 +82,7 @@ fn shards_give_the_files_of_one_run() {
         "--camera-move",
         "0.2,0,0.1",
         "--pipeline",
-        "jrk,sds",
+        "cached-decoupled,sds",
         "--traffic",
     ];
     let size = [

@@ -33,8 +33,9 @@ const MAX_SEEDS: i64 = 4096;
 /// A mesh is rasterized in five dimensions: columns and rows of the picture, two of the lens, and time.
 /// Samples are mapped to points of shading grids. Sort-based deferred shading (sds) sorts the
 /// identifiers of the points that samples show, tile by tile, and shades each 2x2 points once. It is
-/// compared with decoupled sampling through a memo during the raster (jrk), the same behind a depth
-/// prepass (jrk+z), and multisampling (msaa). All but msaa draw the same picture.
+/// compared with decoupled sampling through a memo during the raster (cached-decoupled), the same behind
+/// a depth prepass (cached-decoupled+z), and multisampling (msaa). All pipelines draw the same picture:
+/// msaa counts its own shading, and its picture takes the colours of the shading points.
 ///
 /// Columns of the table: Gops, arithmetic operations of the raster; STE, samples hit over samples
 /// tested; quads, 2x2 points shaded; per px, shader executions per pixel; MB, bytes between pipeline
@@ -87,7 +88,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "Examples:
   quadrille deferred plane --coc-px 12 --camera-move 0.2,0,0 -o plane.png
-  quadrille deferred helmet.gltf --spin 0,1,0,8 --pipeline msaa,jrk,jrk+z,sds \\
+  quadrille deferred helmet.gltf --spin 0,1,0,8 --pipeline msaa,cached-decoupled,sds \\
     --heat 'heat.{variant}.png'
   quadrille deferred sponza.obj --cameras sponza.json --view all \\
     --shutter 0.5 --traffic --json
@@ -100,9 +101,9 @@ choice! {
         /// Sort-based deferred shading
         Sds = "sds",
         /// Decoupled sampling through a memo
-        Jrk = "jrk",
+        CachedDecoupled = "cached-decoupled" | "jrk",
         /// The same behind a depth prepass
-        JrkZ = "jrk+z",
+        CachedDecoupledZ = "cached-decoupled+z" | "jrk+z",
         /// Multisampling
         Msaa = "msaa",
     }
@@ -149,7 +150,7 @@ pub(super) struct PipelineFlags {
         default_value = "128"
     )]
     tiles: Vec<String>,
-    /// Quads that the memo of jrk and jrk+z holds, or "unbounded"
+    /// Capacity of the memo of cached-decoupled and cached-decoupled+z in quads, or "unbounded"
     #[arg(
         long = "memo",
         value_name = "N|unbounded",

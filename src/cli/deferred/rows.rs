@@ -21,10 +21,10 @@ impl PipelineChoice {
                     let tiles = tiles.iter();
                     tiles.map(|&tile_px| PipelineRun::Sds { tile_px }).collect()
                 }
-                PipelineFlag::Jrk | PipelineFlag::JrkZ => {
-                    let has_prepass = pipeline == PipelineFlag::JrkZ;
+                PipelineFlag::CachedDecoupled | PipelineFlag::CachedDecoupledZ => {
+                    let has_prepass = pipeline == PipelineFlag::CachedDecoupledZ;
                     let memos = memos.iter();
-                    let run = |&memo_quads| PipelineRun::Jrk {
+                    let run = |&memo_quads| PipelineRun::CachedDecoupled {
                         memo_quads,
                         has_prepass,
                     };
@@ -48,7 +48,7 @@ impl PipelineChoice {
     /// Quads of the memo, or "unbounded".
     pub(super) fn memo(self) -> Option<String> {
         match self.run {
-            PipelineRun::Jrk { memo_quads, .. } => Some(or(memo_quads, "unbounded")),
+            PipelineRun::CachedDecoupled { memo_quads, .. } => Some(or(memo_quads, "unbounded")),
             _ => None,
         }
     }

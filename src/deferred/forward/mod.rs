@@ -4,7 +4,7 @@
 pub mod colour;
 pub mod depths;
 pub mod heat_shares;
-pub mod jrk;
+pub mod cached_decoupled;
 pub mod memo;
 pub mod msaa;
 pub mod place;

@@ -26,8 +26,8 @@ fn both_ways(row: &Row, buffer: &str) -> Option<f64> {
 }
 
 pub(super) const MSAA: &str = "msaa";
-pub(super) const JRK: &str = "jrk";
-pub(super) const JRK_Z: &str = "jrk+z";
+pub(super) const JRK: &str = "cached-decoupled";
+pub(super) const JRK_Z: &str = "cached-decoupled+z";
 pub(super) const SDS: &str = "sds";
 /// Pipelines that are compared by traffic.
 pub(super) const PIPELINES: [&str; 3] = [JRK, JRK_Z, SDS];
@@ -67,14 +67,14 @@ impl Kind {
         match self {
             Self::Scene | Self::Trace => &[
                 "--pipeline",
-                "jrk,jrk+z,sds",
+                "cached-decoupled,cached-decoupled+z,sds",
                 "--grid",
                 "pixel,adaptive",
                 "--traffic",
             ],
             Self::Blur => &[
                 "--pipeline",
-                "msaa,jrk,jrk+z,sds",
+                "msaa,cached-decoupled,cached-decoupled+z,sds",
                 "--grid",
                 "pixel,adaptive",
                 "--tile",
@@ -132,7 +132,7 @@ impl Run {
             .find(|r| r["pipeline"] == SDS && r["grid"] == grid && r["tile_px"] == tile)?)
     }
 
-    /// A number of jrk with a memo of some quads.
+    /// A number of cached decoupled sampling with a memo of some quads.
     pub(super) fn memo(&self, grid: &str, quads: u32, of: Measure) -> Option<f64> {
         of(self
             .rows

@@ -132,7 +132,7 @@ mod tests {
             bytes: bytes.to_vec(),
         };
         let bars = [
-            bar("jrk", [30_000_000, 60_000_000]),
+            bar("cached-decoupled", [30_000_000, 60_000_000]),
             bar("sds", [30_000_000, 0]),
         ];
         let frame = picture("traffic", &["depth", "colour"], &bars);

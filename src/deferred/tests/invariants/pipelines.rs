@@ -54,8 +54,8 @@ fn run(frame: &StochasticFrame, source: &Triangles, runs: &[PipelineRun]) -> Vec
     simulate(frame, runs, &settings).unwrap().outcomes
 }
 
-const fn jrk(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
-    PipelineRun::Jrk {
+const fn cached(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
+    PipelineRun::CachedDecoupled {
         memo_quads,
         has_prepass,
     }
@@ -71,10 +71,10 @@ fn pipelines_agree_with_the_sorted_back_end() {
         };
         let frame = frame(&source, [66, 47], blur, &settings);
         let runs = [
-            jrk(None, true),
-            jrk(Some(1), false),
-            jrk(Some(64), false),
-            jrk(Some(64), true),
+            cached(None, true),
+            cached(Some(1), false),
+            cached(Some(64), false),
+            cached(Some(64), true),
             PipelineRun::Sds { tile_px: Some(32) },
         ];
         let outcomes = run(&frame, &source, &runs);

@@ -22,7 +22,7 @@ use quadrille_base::error::Result;
 
 /// Settings of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct JrkSettings {
+pub struct CachedDecoupledSettings {
     /// Quads in the memo; `None` for no limit.
     pub memo_quads: Option<u32>,
     /// Whether a depth prepass comes first.
@@ -65,7 +65,7 @@ struct Colours {
 }
 
 /// The pipeline with cached decoupled sampling.
-pub struct Jrk<'a> {
+pub struct CachedDecoupled<'a> {
     order: SampleOrder,
     depths: SampleDepths,
     memo: Memo<ShadedQuad>,
@@ -79,7 +79,7 @@ pub struct Jrk<'a> {
     spids: Option<Vec<Spid>>,
 }
 
-impl<'a> Jrk<'a> {
+impl<'a> CachedDecoupled<'a> {
     /// Creates the pipeline of a picture; with `memory`, its traffic is measured. Both traffic, since the
     /// size of packed colours depends on the colours, and the picture need `shading`: without it, all colours
     /// are 0.
@@ -88,7 +88,7 @@ impl<'a> Jrk<'a> {
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
     pub fn new(
         order: SampleOrder,
-        settings: &JrkSettings,
+        settings: &CachedDecoupledSettings,
         memory: Option<MeasuredMemory<'_>>,
         shading: Option<&'a dyn QuadShading>,
     ) -> Result<Self> {
@@ -256,7 +256,7 @@ impl Colours {
     }
 }
 
-impl HitConsumer for Jrk<'_> {
+impl HitConsumer for CachedDecoupled<'_> {
     fn has_prepass(&self) -> bool {
         self.shaded.is_some()
     }
