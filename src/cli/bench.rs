@@ -1,4 +1,4 @@
-//! `bench`: runs the views of a suite through variants of the emulated pipeline.
+//! `bench`: draws the views of a suite by several methods.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows};
 /// Missing jobs that a merge lists before the rest is cut off.
 const LISTED_JOBS: usize = 12;
 
-/// Run a suite of views through variants of the emulated pipeline
+/// Draw the views of a suite by several methods, cycle by cycle
 ///
 /// Every view in every configuration appends one JSON line to the results file as soon as it is done.
 /// A stopped run continues where it was; a complete one prints its table at once.
@@ -60,7 +60,7 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "A suite:
-  variants = [\"baseline\", \"het+qm\"]        # default: all five, with qm, het, tgc
+  methods = [\"baseline\", \"het+qm\"]        # default: all five, with qm, het, tgc
   [matrix]                                  # optional: every combination is run
   preset = [\"vr-pipe\", \"orin\"]
   seed = [0, 1]                             # of procedural scenes

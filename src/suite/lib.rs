@@ -19,7 +19,7 @@
 //! ```
 //! use quadrille_suite::{Configuration, Program, Suite, csv};
 //!
-//! let text = "variants = ['baseline', 'het']
+//! let text = "methods = ['baseline', 'het']
 //!     [matrix]
 //!     tc.bins = [8, 32]
 //!     [[scene]]

@@ -14,7 +14,8 @@ use quadrille_scene::text_file::read_text;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSuite {
-    variants: Option<Vec<String>>,
+    #[serde(alias = "variants")]
+    methods: Option<Vec<String>>,
     #[serde(default, rename = "configuration")]
     configurations: Vec<RawConfiguration>,
     #[serde(default)]
@@ -62,7 +63,7 @@ impl Suite {
         }
         let suite = Self {
             path: path.to_owned(),
-            methods: methods(path, raw.variants.as_deref())?,
+            methods: methods(path, raw.methods.as_deref())?,
             scenes,
             matrix: Matrix::parse(path, raw.configurations, &raw.matrix)?,
         };
@@ -123,17 +124,17 @@ fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
         let method = Method::parse(name).map_err(|e| match e {
             Error::Argument {
                 expected, found, ..
-            } => Error::malformed(path, "variants", expected, format!("\"{found}\"")),
+            } => Error::malformed(path, "methods", expected, format!("\"{found}\"")),
             other => other,
         })?;
         if methods.contains(&method) {
-            let (expected, found) = ("each variant once", format!("\"{name}\" again"));
-            return Err(Error::malformed(path, "variants", expected, found));
+            let (expected, found) = ("each method once", format!("\"{name}\" again"));
+            return Err(Error::malformed(path, "methods", expected, found));
         }
         methods.push(method);
     }
     if methods.is_empty() {
-        return Err(Error::malformed(path, "variants", "at least one", "none"));
+        return Err(Error::malformed(path, "methods", "at least one", "none"));
     }
     Ok(methods)
 }

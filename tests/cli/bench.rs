@@ -114,7 +114,7 @@ fn a_killed_run_goes_on_where_it_was() {
 }
 
 /// A suite over the small scene: three views.
-pub(crate) const SMALL: &str = "variants = [\"baseline\", \"het+qm\"]
+pub(crate) const SMALL: &str = "methods = [\"baseline\", \"het+qm\"]
 [[scene]]
 name = \"small\"
 path = \"scene.ply\"
@@ -265,16 +265,16 @@ fn bad_suites_are_refused_by_key() {
             ["suite.toml", "scene \"s\", name"],
         ),
         (
-            format!("variants = [\"het\", \"hot\"]\n{scene}"),
-            ["variants", "hot"],
+            format!("methods = [\"het\", \"hot\"]\n{scene}"),
+            ["methods", "hot"],
         ),
         (
-            format!("variants = [\"qm\", \"tgc+qru\"]\n{scene}"),
-            ["variants", "again"],
+            format!("methods = [\"qm\", \"tgc+qru\"]\n{scene}"),
+            ["methods", "again"],
         ),
         (
-            format!("variants = []\n{scene}"),
-            ["suite.toml", "variants"],
+            format!("methods = []\n{scene}"),
+            ["suite.toml", "methods"],
         ),
         (String::new(), ["suite.toml", "[[scene]]"]),
         ("[[scene".to_owned(), ["suite.toml", "line 1"]),

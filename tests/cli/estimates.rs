@@ -16,7 +16,7 @@ const VIEW: [&str; 8] = [
     CAMERAS,
     "--width",
     "160",
-    "--variant",
+    "--method",
     "baseline,het+qm,compute,gscore",
 ];
 
@@ -179,7 +179,7 @@ fn flags_and_fields_are_checked() {
     let read = text(DONE, &[&fields[..], &["--frame", "--energy"]].concat());
     assert!(!read.contains("has no effect"), "{read}");
     // The kernels ahead of a draw are read for frames, and by nothing else in the pipeline.
-    let kernels = ["--variant", "het", "--set", "kernels.gap_ns=0"];
+    let kernels = ["--method", "het", "--set", "kernels.gap_ns=0"];
     let view = &VIEW[..6];
     let errors = |arguments: &[&str]| {
         let output = place.expect(DONE, &[view, &kernels, arguments].concat());

@@ -139,7 +139,7 @@ fn no_input_is_overwritten() {
     let trace = [
         "sim",
         "scene.ply",
-        "--variant",
+        "--method",
         "qm",
         "--trace",
         "scene.ply",
@@ -163,7 +163,7 @@ fn folders_of_outputs_are_made_before_the_work() {
     let sim = [
         "sim",
         "scene.ply",
-        "--variant",
+        "--method",
         "qm",
         "--width",
         "40",
@@ -215,7 +215,7 @@ fn quiet_and_verbose_concern_stderr_alone() {
             "40",
             "-v",
         ],
-        &["sim", "scene.ply", "--variant", "qm", "--width", "40", "-v"],
+        &["sim", "scene.ply", "--method", "qm", "--width", "40", "-v"],
     ] {
         let remarks = stderr(&place, command);
         assert!(remarks.contains("scene.ply: PLY, 300 splats"), "{remarks}");
@@ -241,7 +241,7 @@ fn repeat_prints_medians_and_minima() {
 #[test]
 fn bench_without_a_baseline_prints_cycles_and_rows_may_go_to_stdout() {
     let place = Place::new();
-    let suite = "variants = [\"qm\", \"het\"]\n[[scene]]\nname = \"small\"\npath = \"scene.ply\"\n\
+    let suite = "methods = [\"qm\", \"het\"]\n[[scene]]\nname = \"small\"\npath = \"scene.ply\"\n\
         cameras = \"cameras.json\"\nviews = \"0..2\"\n";
     fs::write(place.path("suite.toml"), suite).unwrap();
     let output = place.expect(DONE, &["bench", "suite.toml"]);
@@ -250,7 +250,7 @@ fn bench_without_a_baseline_prints_cycles_and_rows_may_go_to_stdout() {
     assert!(page.contains("baseline"), "{page}");
     let warnings = String::from_utf8(output.stderr).unwrap();
     assert!(warnings.contains("-o RESULTS.jsonl"), "{warnings}");
-    let bench = ["bench", "suite.toml", "--variant", "baseline,tgc", "-q"];
+    let bench = ["bench", "suite.toml", "--method", "baseline,tgc", "-q"];
     let headings = stdout(&place, &bench);
     let headings: String = headings.lines().take(2).collect();
     assert!(
@@ -304,7 +304,7 @@ fn folders_are_compared_to_the_end() {
 fn empty_views_are_said_to_be_empty() {
     let place = Place::new();
     let away = ["--eye", "0,0,500", "--target", "0,0,1000", "--width", "40"];
-    let sim = [&["sim", "scene.ply", "--variant", "qm"], &away[..]].concat();
+    let sim = [&["sim", "scene.ply", "--method", "qm"], &away[..]].concat();
     let output = place.expect(DONE, &sim);
     let (page, warnings) = (
         String::from_utf8(output.stdout).unwrap(),
@@ -353,7 +353,7 @@ fn tracks_have_the_same_names_in_all_variants() {
     let sim = [
         "sim",
         "scene.ply",
-        "--variant",
+        "--method",
         "baseline,het+qm",
         "--trace",
         "t.json",
@@ -419,7 +419,7 @@ fn pictures_and_scenes_do_not_go_to_a_terminal() {
     for (arguments, what) in [
         (&["render", "scene.ply", "-o", "-"][..], "a picture"),
         (
-            &["sim", "scene.ply", "--variant", "qm", "-o", "-"],
+            &["sim", "scene.ply", "--method", "qm", "-o", "-"],
             "a picture",
         ),
         (&["mesh", "plane", "-o", "-"], "a picture"),
@@ -493,7 +493,7 @@ fn sim_and_mesh_share_names_of_flags_and_units() {
     let mesh = [
         "mesh",
         "plane",
-        "--variant",
+        "--method",
         "none,qfm,pmu",
         "--cycles",
         "--json",

@@ -233,7 +233,7 @@ fn truth_is_nearer_with_more_samples() {
         "1,4,16",
         "--json",
     ];
-    arguments.extend(["--truth", "--width", "80", "--height", "50"]);
+    arguments.extend(["--psnr-supersampled", "--width", "80", "--height", "50"]);
     let document = json(&quadrille(folder.path(), &arguments));
     let rows = document["rows"].as_array().unwrap();
     let db: Vec<_> = rows
@@ -392,7 +392,7 @@ fn flags_without_effect_are_warned_of_or_refused() {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {err}");
         assert!(
-            err.contains(said) && !err.contains("--variant"),
+            err.contains(said) && !err.contains("--method"),
             "{arguments:?}: {err}"
         );
     }
@@ -459,7 +459,7 @@ fn the_table_shows_what_was_asked_for() {
     assert!(!plain.contains("view") && !plain.contains("truth"));
     assert_eq!(lines[4][2], "reyes");
     assert!(lines[4][5..8].iter().all(|cell| cell == "-"), "{plain}");
-    let (_, orbit, err) = mesh(folder.path(), &["cube.obj", "--orbit", "3", "--truth"]);
+    let (_, orbit, err) = mesh(folder.path(), &["cube.obj", "--orbit", "3", "--psnr-supersampled"]);
     let lines: Vec<_> = orbit.lines().map(words).collect();
     assert_eq!((lines.len(), lines[0][0].as_str()), (4, "view"), "{err}");
     assert!(orbit.lines().next().unwrap().ends_with("truth dB"));

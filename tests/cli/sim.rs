@@ -142,7 +142,7 @@ fn ratios_are_the_baseline_over_the_variant() {
     let place = Place::new();
     let document = sim(
         &place,
-        &["--variant", "het,baseline", "--variant", "het+qm"],
+        &["--method", "het,baseline", "--variant", "het+qm"],
     );
     let ratios = document["ratios"].as_object().unwrap();
     assert_eq!(ratios.keys().collect::<Vec<_>>(), ["het", "het+qm"]);
@@ -159,7 +159,7 @@ fn ratios_are_the_baseline_over_the_variant() {
         }
         assert!(ratios["quads"].as_f64().unwrap() > 1.5, "{ratios}");
     }
-    let views = sims(&place, &["--variant", "qru+het", "--view", "1..3"]);
+    let views = sims(&place, &["--method", "qru+het", "--view", "1..3"]);
     assert_eq!(views.len(), 2);
     assert_eq!(views[1]["variants"][0]["name"], "het+qru");
     assert_eq!(views[1]["ratios"], Value::Object(serde_json::Map::new()));
@@ -171,7 +171,7 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
     let document = sim(
         &place,
         &[
-            "--variant",
+            "--method",
             "baseline,het+qm",
             "-o",
             "{view}_{variant}.npy",
@@ -271,7 +271,7 @@ fn the_same_bytes_with_any_number_of_threads() {
         let arguments = [
             "--threads",
             threads,
-            "--variant",
+            "--method",
             "baseline,het+qm",
             "--width",
             "128",
@@ -325,10 +325,10 @@ fn a_page_fits_a_screen() {
     for word in ["het+qm", "limited by", "crop", "dB", "100%", "1.00x"] {
         assert!(all.contains(word), "{word} is missing:\n{all}");
     }
-    let one = page(&["--variant", "qm", "--set", "gpu.clock_mhz=123.25"]);
+    let one = page(&["--method", "qm", "--set", "gpu.clock_mhz=123.25"]);
     assert!(lines(&one) <= SCREEN.1 && one.contains("123.25 MHz") && !one.contains("1.00x"));
     // Six variants: two pages.
-    let six = page(&["--variant", "all,qru"]);
+    let six = page(&["--method", "all,qru"]);
     assert!(lines(&six) <= 2 * SCREEN.1 && six.contains("qru"));
 }
 
@@ -394,8 +394,8 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
     };
     error(
         USAGE,
-        &["scene.ply", "--variant", "hat"],
-        &["--variant", "hat", "het+qm"],
+        &["scene.ply", "--method", "hat"],
+        &["--method", "hat", "het+qm"],
     );
     error(
         USAGE,
@@ -414,7 +414,7 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
     );
     error(
         USAGE,
-        &["scene.ply", "-o", "-", "--json", "--variant", "qm"],
+        &["scene.ply", "-o", "-", "--json", "--method", "qm"],
         &["--json"],
     );
     error(USAGE, &["scene.ply", "--width", "0"], &["--width"]);
@@ -438,7 +438,7 @@ fn render_shows_the_same_colour_buffer() {
     let place = Place::new();
     place.expect(
         DONE,
-        &[&VIEW[..], &["--variant", "baseline", "-o", "sim.npy"]].concat(),
+        &[&VIEW[..], &["--method", "baseline", "-o", "sim.npy"]].concat(),
     );
     let arguments = [
         &["render"],
@@ -451,7 +451,7 @@ fn render_shows_the_same_colour_buffer() {
     assert!(bytes("sim.npy") == bytes("gpu.npy"), "pictures differ");
     assert_eq!(document["backend"], "gpu");
     assert!(number(&document, "/views/0/ms/raster") > 0.0);
-    let simulated = sim(&place, &["--variant", "baseline"]);
+    let simulated = sim(&place, &["--method", "baseline"]);
     assert_eq!(
         number(&document, "/views/0/fragments_blended"),
         number(&simulated, "/variants/0/fragments/blended")
@@ -501,7 +501,7 @@ fn sensitivity_varies_what_no_publication_states() {
     let scene = ["synth", "object", "--splats", "1000", "-o", "s.ply"];
     place.expect(DONE, &scene);
     let small = |arguments: &[&str]| {
-        let variants = ["--width", "64", "--variant", "baseline,het"];
+        let variants = ["--width", "64", "--method", "baseline,het"];
         let all = [&["sim", "s.ply", "-q"], &variants[..], arguments].concat();
         place.expect(DONE, &all).stdout
     };
@@ -543,7 +543,7 @@ fn sensitivity_varies_what_no_publication_states() {
     let first = fields[0]["field"].as_str().unwrap();
     let row = table.lines().nth(3).unwrap();
     assert!(row.starts_with(first) && row.contains(" .. "), "{table}");
-    let alone = [&VIEW[..], &["--variant", "het", "--sensitivity"]].concat();
+    let alone = [&VIEW[..], &["--method", "het", "--sensitivity"]].concat();
     place.expect(USAGE, &alone);
 }
 
@@ -552,7 +552,7 @@ fn sensitivity_varies_what_no_publication_states() {
 fn software_stands_beside_the_pipeline() {
     let place = Place::new();
     let methods = "compute,baseline,compute:none,compute-aabb:hw";
-    let document = sim(&place, &["--variant", methods, "-o", "{variant}.npy"]);
+    let document = sim(&place, &["--method", methods, "-o", "{variant}.npy"]);
     let runs = document["variants"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|v| v["name"].as_str().unwrap()).collect();
     assert_eq!(names.join(","), methods);
@@ -602,7 +602,7 @@ fn software_stands_beside_the_pipeline() {
     for file in ["compute.npy", "compute-none.npy", "compute-aabb-hw.npy"] {
         assert!(quadrille::read_picture(place.path(file)).is_ok(), "{file}");
     }
-    let page = place.expect(DONE, &[&VIEW[..], &["--variant", methods]].concat());
+    let page = place.expect(DONE, &[&VIEW[..], &["--method", methods]].concat());
     let page = String::from_utf8(page.stdout).unwrap();
     for line in ["raster cycles", "lanes blend", "memory", "sort ms", "crop"] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
@@ -611,13 +611,13 @@ fn software_stands_beside_the_pipeline() {
         page.lines().all(|line| line.chars().count() <= SCREEN.0),
         "{page}"
     );
-    let wrong = place.expect(USAGE, &[&VIEW[..], &["--variant", "compute:fast"]].concat());
+    let wrong = place.expect(USAGE, &[&VIEW[..], &["--method", "compute:fast"]].concat());
     let text = String::from_utf8(wrong.stderr).unwrap();
     assert!(
         text.contains("compute, compute:none or compute:hw"),
         "{text}"
     );
-    let both = ["--variant", "baseline,het,compute", "--sensitivity"];
+    let both = ["--method", "baseline,het,compute", "--sensitivity"];
     let refused = place.expect(USAGE, &[&VIEW[..], &both].concat());
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(text.contains("variants of the pipeline"), "{text}");
@@ -627,7 +627,7 @@ fn software_stands_beside_the_pipeline() {
 #[test]
 fn passes_are_reported() {
     let place = Place::new();
-    let methods = ["--variant", "multipass:4,baseline", "--maps", "maps"];
+    let methods = ["--method", "multipass:4,baseline", "--maps", "maps"];
     let document = sim(&place, &methods);
     let multipass = variant(&document, "multipass:4");
     let passes = multipass["passes"].as_array().unwrap();
@@ -651,7 +651,7 @@ fn passes_are_reported() {
     for line in ["passes", "update cycles", "gap cycles", "terminated px"] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
     }
-    let wrong = place.expect(USAGE, &[&VIEW[..], &["--variant", "multipass:0"]].concat());
+    let wrong = place.expect(USAGE, &[&VIEW[..], &["--method", "multipass:0"]].concat());
     let text = String::from_utf8(wrong.stderr).unwrap();
     assert!(text.contains("from 1 to 65536"), "{text}");
 }
@@ -660,7 +660,7 @@ fn passes_are_reported() {
 #[test]
 fn blending_in_shaders_is_reported() {
     let place = Place::new();
-    let methods = ["--variant", "baseline,shader-blend,interlock"];
+    let methods = ["--method", "baseline,shader-blend,interlock"];
     let more = [
         "--maps",
         "maps",
@@ -708,11 +708,11 @@ fn blending_in_shaders_is_reported() {
     ] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
     }
-    let unread = ["--variant", "shader-blend", "--set", "crop.wait_queue=9"];
+    let unread = ["--method", "shader-blend", "--set", "crop.wait_queue=9"];
     let warned = place.expect(DONE, &[&VIEW[..6], &unread].concat());
     let text = String::from_utf8(warned.stderr).unwrap();
     assert!(text.contains("no run has blending in CROP"), "{text}");
-    let none = ["--variant", "interlock", "--set", "interlock.regions=0"];
+    let none = ["--method", "interlock", "--set", "interlock.regions=0"];
     let refused = place.expect(USAGE, &[&VIEW[..], &none].concat());
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(text.contains("interlock.regions"), "{text}");
@@ -722,7 +722,7 @@ fn blending_in_shaders_is_reported() {
 #[test]
 fn the_accelerator_stands_beside_the_pipeline() {
     let place = Place::new();
-    let methods = ["--variant", "baseline,gscore"];
+    let methods = ["--method", "baseline,gscore"];
     let document = sim(&place, &methods);
     let gscore = variant(&document, "gscore");
     let at = |path: &str| number(gscore, path);
@@ -738,6 +738,6 @@ fn the_accelerator_stands_beside_the_pipeline() {
     for line in ["sort and render", "whole frame", "cull", "crop"] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
     }
-    let trace = ["--variant", "gscore", "--trace", "t.json"];
+    let trace = ["--method", "gscore", "--trace", "t.json"];
     place.expect(DONE, &[&VIEW[..], &trace].concat());
 }

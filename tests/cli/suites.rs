@@ -11,7 +11,7 @@ use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
 const INCOMPLETE: i32 = 1;
 
 /// A suite of two scenes, a matrix, and views of every kind: 16 jobs.
-const MATRIX: &str = "variants = [\"baseline\", \"het\"]
+const MATRIX: &str = "methods = [\"baseline\", \"het\"]
 [matrix]
 seed = [3, 4]
 tc.bins = [8, 32]
@@ -225,7 +225,7 @@ fn rows_say_their_configuration_seed_counters_and_utilisation() {
 #[test]
 fn a_described_view_is_that_of_sim() {
     let place = place(MATRIX);
-    run(&place, DONE, &["-o", "rows.jsonl", "--variant", "het"]);
+    run(&place, DONE, &["-o", "rows.jsonl", "--method", "het"]);
     let synth = [
         "synth", "object", "--splats", "300", "--seed", "4", "-o", "vase.ply",
     ];
@@ -243,7 +243,7 @@ fn a_described_view_is_that_of_sim() {
         "32",
         "--height",
         "24",
-        "--variant",
+        "--method",
         "het",
         "--json",
         "--set",
@@ -265,7 +265,7 @@ fn a_described_view_is_that_of_sim() {
 
 #[test]
 fn widths_of_the_matrix_scale_every_view() {
-    let scenes = "variants = [\"baseline\"]\n[matrix]\nwidth = [30, 15]\n[[scene]]\nname = \"file\"\n\
+    let scenes = "methods = [\"baseline\"]\n[matrix]\nwidth = [30, 15]\n[[scene]]\nname = \"file\"\n\
         path = \"scene.ply\"\ncameras = \"cameras.json\"\nviews = \"0..2\"\n[[scene]]\nname = \"auto\"\n\
         path = \"scene.ply\"\n[[scene]]\nname = \"vase\"\nrecipe = \"object\"\nsplats = 50\nviews = \"0\"\n";
     let place = place(scenes);
@@ -289,10 +289,10 @@ fn methods_that_a_row_lacks_are_run_alone() {
     let place = place(SMALL);
     run(&place, DONE, &["-o", "rows.jsonl"]);
     let all = "baseline,qm,het+qm";
-    run(&place, DONE, &["-o", "rows.jsonl", "--variant", all]);
+    run(&place, DONE, &["-o", "rows.jsonl", "--method", all]);
     let found = rows(&place.path("rows.jsonl"));
     assert_eq!(found.len(), 6);
-    run(&place, DONE, &["-o", "fresh.jsonl", "--variant", all]);
+    run(&place, DONE, &["-o", "fresh.jsonl", "--method", all]);
     for row in rows(&place.path("fresh.jsonl")) {
         assert!(found.contains(&row), "joined rows are those of one run");
     }
@@ -301,7 +301,7 @@ fn methods_that_a_row_lacks_are_run_alone() {
     run(
         &place,
         DONE,
-        &["-o", "rows.jsonl", "--variant", "qm,baseline"],
+        &["-o", "rows.jsonl", "--method", "qm,baseline"],
     );
     assert_eq!(fs::read(place.path("rows.jsonl")).unwrap(), before);
 }
@@ -317,7 +317,7 @@ fn two_configurations_stand_side_by_side() {
     let table = run(
         &place,
         DONE,
-        &["-o", "rows.jsonl", "--variant", "baseline,het"],
+        &["-o", "rows.jsonl", "--method", "baseline,het"],
     );
     for word in [
         "small bins",
@@ -338,7 +338,7 @@ fn two_configurations_stand_side_by_side() {
         "-o",
         "rows.jsonl",
         "--json",
-        "--variant",
+        "--method",
         "baseline,het",
     ];
     let document = place.document(&arguments);

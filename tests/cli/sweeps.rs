@@ -16,7 +16,7 @@ fn cycles(place: &Place, arguments: &[&str]) -> Vec<u64> {
     variants.map(|v| v["cycles"].as_u64().unwrap()).collect()
 }
 
-const VARIANTS: [&str; 2] = ["--variant", "baseline,het+qm"];
+const VARIANTS: [&str; 2] = ["--method", "baseline,het+qm"];
 
 #[test]
 fn a_sweep_has_the_numbers_of_its_single_runs() {

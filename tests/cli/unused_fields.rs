@@ -21,7 +21,7 @@ fn fields_without_effect_are_named() {
         "--set",
         "tc.bins=16",
     ];
-    let baseline = warnings(&[&["--variant", "baseline"][..], &set].concat());
+    let baseline = warnings(&[&["--method", "baseline"][..], &set].concat());
     for said in [
         "tgc.bins has no effect: no run has tile-grid coalescing",
         "zrop.threshold has no effect: no run has early termination",
@@ -29,6 +29,6 @@ fn fields_without_effect_are_named() {
         assert!(baseline.contains(said), "{baseline}");
     }
     assert!(!baseline.contains("tc.bins has"), "{baseline}");
-    let all = warnings(&[&["--variant", "baseline,het+qm"][..], &set].concat());
+    let all = warnings(&[&["--method", "baseline,het+qm"][..], &set].concat());
     assert!(!all.contains("has no effect"), "{all}");
 }

@@ -355,19 +355,19 @@ fn flags_that_a_camera_file_cannot_use_are_refused() {
             &["--transform", "--cameras"],
         ),
         (
-            &["--cameras", "cameras.json", "--scale", "0"],
-            &["--scale", "1/4"],
+            &["--cameras", "cameras.json", "--picture-scale", "0"],
+            &["--picture-scale", "1/4"],
         ),
         (
             &[
                 "--cameras",
                 "cameras.json",
-                "--scale",
+                "--picture-scale",
                 "1/2",
                 "--width",
                 "9",
             ],
-            &["--scale", "--width"],
+            &["--picture-scale", "--width"],
         ),
     ] {
         place.expect_error(USAGE, &[&render[..], flags].concat(), words);

@@ -97,7 +97,7 @@ fn conversion_is_cancelled() {
 /// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.
 fn suite(splats: u32, width: u32) -> Plan {
     let text = format!(
-        "variants = ['baseline', 'het+qm']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
+        "methods = ['baseline', 'het+qm']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
          recipe = 'object'\nsplats = {splats}\nviews = '0'\nwidth = {width}"
     );
     let suite = Suite::parse(&text, Path::new("suite.toml")).unwrap();

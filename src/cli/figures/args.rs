@@ -22,7 +22,7 @@ use quadrille_suite::Shard;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
-    /// Suites of scenes and views, as for `quadrille bench`; their variants and configurations are not used.
+    /// Suites of scenes and views, as for `quadrille bench`; their methods and configurations are not used.
     /// Scenes with `large = true` are those of Figure 23
     #[arg(required = true, value_name = "SUITE.toml")]
     pub(super) suites: Vec<PathBuf>,
