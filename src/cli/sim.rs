@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
     if let Some(output) = &output {
-        let remedy = "variants (or choose one with --variant)";
+        let remedy = "methods (or choose one with --method)";
         output.template.require(VARIANT, methods.len(), remedy)?;
     }
     if args.flags.background.is_some() && output.is_none() {
