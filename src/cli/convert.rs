@@ -89,6 +89,7 @@ impl Line {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.views.check()?;
     let format = args.format.or_else(|| OutputFormat::of_name(&args.output));
     let format = format.ok_or_else(|| {
         let expected =

@@ -44,6 +44,7 @@ fn run_job(
     args: &Args,
     verbosity: Verbosity,
 ) -> Result<(Vec<DeferredRow>, Vec<PathBuf>)> {
+    args.views.check()?;
     let input = args.input.load(&args.mesh, verbosity)?;
     let look = args.look.of(&input, args.views.up(), verbosity)?;
     let framing = || input.framing(args.views.up(), verbosity);

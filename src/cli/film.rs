@@ -14,13 +14,13 @@ use super::frames::{Backend, FrameTimer};
 use super::outputs::Background;
 use super::usage::{parsed, whole};
 use super::view_page::camera_json;
-use super::views::{ChosenViews, ViewArgs};
+use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::output::write_whole;
 use quadrille_render::cpu::{LayerSettings, RenderSettings, Renderer};
-use quadrille_scene::cameras::{Flight, fly};
+use quadrille_scene::cameras::{Flight, Views, fly};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::report::table::TextTable;
 
@@ -65,7 +65,7 @@ impl FilmFlags {
         scene: &Path,
         splats: &Splats,
         verbosity: Verbosity,
-    ) -> Result<ChosenViews> {
+    ) -> Result<Views> {
         let Some(path) = &self.path else {
             return views.of_scene(scene, splats, verbosity);
         };
@@ -81,10 +81,10 @@ impl FilmFlags {
             .of_all_unless_chosen()
             .of_scene(scene, splats, verbosity)?;
         let count = self.frames.unwrap_or(DEFAULT_FRAMES) as usize;
-        Ok(ChosenViews {
+        Ok(Views {
             cameras: fly(flight, &keys.cameras, count)?,
             file: keys.file,
-            ..ChosenViews::default()
+            ..Views::default()
         })
     }
 
@@ -160,7 +160,7 @@ impl Film<'_> {
     pub(super) fn write(
         &self,
         splats: &Splats,
-        views: &ChosenViews,
+        views: &Views,
         settings: &FilmSettings,
         verbosity: Verbosity,
     ) -> Result<FinishedFilm> {

@@ -25,6 +25,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         print(report::config::mesh_toml(&config, &args.gpu.preset))?;
         return Ok(Exit::Done);
     }
+    args.views.check()?;
     let job = Job::new(args)?;
     let input = args.input.load(args.mesh(), verbosity)?;
     input.warn_of_blended(verbosity);

@@ -16,13 +16,13 @@ use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, refuse_terminal};
 use super::usage::{positive, whole};
 use super::view_page::{camera_json, view_list, view_list_json};
-use super::views::{ChosenViews, ViewArgs};
+use super::views::{ViewArgs, reproducing};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::output::write_whole;
 use quadrille_base::shading::StopRule;
 use quadrille_render::cpu::{RenderSettings, Renderer};
-use quadrille_scene::cameras::write_inria_json;
+use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::{TextTable, or_dash, shortened};
@@ -125,6 +125,7 @@ fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.views.check()?;
     let film = args.film.film(args.output.as_deref())?;
     let flags = &args.flags;
     let placeholders = flags.layers.placeholders();
@@ -170,6 +171,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
+    let view_flags = reproducing(&views);
     if args.output.is_none() && args.repeat.is_none() {
         return Ok(Exit::Done);
     }
@@ -212,12 +214,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "threads": if is_reference { 1 } else { pool.current_num_threads() },
             "simd": if is_reference { "none" } else { host.level.name() },
             "peak_rss_bytes": peak_rss_bytes(),
-            "view_flags": views.flags,
+            "view_flags": view_flags,
             "views": documents.collect::<Vec<_>>(),
         }))?;
     } else if !output.is_some_and(Output::is_stdout) {
         print(table(&rendered, args.repeat))?;
-        if let Some(flags) = &views.flags {
+        if let Some(flags) = view_flags {
             print(format!("the view is that of {flags}\n"))?;
         }
     }
@@ -240,7 +242,7 @@ fn shoot(
     args: &Args,
     film: &Film<'_>,
     scene: &Scene,
-    views: &ChosenViews,
+    views: &Views,
     settings: &FilmSettings,
     verbosity: Verbosity,
 ) -> Result<()> {
@@ -274,7 +276,7 @@ fn prepare_outputs(
     args: &Args,
     output: Option<&Output>,
     film: Option<&Film<'_>>,
-    views: &ChosenViews,
+    views: &Views,
 ) -> Result<()> {
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
     let inputs = inputs.into_iter().flatten().chain(args.views.files());

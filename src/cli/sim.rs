@@ -126,6 +126,7 @@ struct Job<'a> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.views.check()?;
     let mut configurations = args.emulation.gpu.configurations()?;
     if let Some(rule) = &args.alpha_cut {
         configurations = swept(&configurations, &format!("cores.near_cut={rule}"))?;

@@ -65,13 +65,14 @@ pub(super) fn message(error: &clap::Error) -> String {
 
 /// Replaces the name of an argument of the library by the flag of that name, if `command` has one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
-    let is_flag = |what: &str| command.get_arguments().any(|a| a.get_long() == Some(what));
-    match &error {
-        Error::Argument { what, .. } if is_flag(what) => {
-            let flag = format!("--{what}");
-            error.about(&flag)
-        }
-        _ => error,
+    let Error::Argument { what, .. } = &error else {
+        return error;
+    };
+    let long = what.replace('_', "-");
+    let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&long));
+    match is_flag {
+        true => error.about(&format!("--{long}")),
+        false => error,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::views::ChosenViews;
+use super::views::reproducing;
 use quadrille_scene::Camera;
+use quadrille_scene::cameras::Views;
 use quadrille_suite::report::table::{TextTable, shortened};
 
 /// A camera as JSON: its position, a target at distance 1, and its lens.
@@ -27,7 +28,7 @@ fn fov_degrees(camera: &Camera) -> f64 {
 }
 
 /// A table with a line per view.
-pub(super) fn view_list(views: &ChosenViews) -> String {
+pub(super) fn view_list(views: &Views) -> String {
     let mut table = TextTable::new(&[
         "view",
         "<name",
@@ -48,13 +49,12 @@ pub(super) fn view_list(views: &ChosenViews) -> String {
             format!("{:.1}", fov_degrees(camera)),
         ]);
     }
-    let flags = views.flags.as_ref();
-    let flags = flags.map(|flags| format!("the view is that of {flags}\n"));
+    let flags = reproducing(views).map(|flags| format!("the view is that of {flags}\n"));
     format!("{table}{}", flags.unwrap_or_default())
 }
 
 /// The same as a document.
-pub(super) fn view_list_json(views: &ChosenViews) -> Value {
+pub(super) fn view_list_json(views: &Views) -> Value {
     let all = views.cameras.iter().enumerate().map(|(index, camera)| {
         json!({
             "name": camera.name,
@@ -65,7 +65,7 @@ pub(super) fn view_list_json(views: &ChosenViews) -> Value {
         })
     });
     json!({
-        "view_flags": views.flags,
+        "view_flags": reproducing(views),
         "frame_rate": views.frame_rate,
         "views": all.collect::<Vec<_>>(),
     })

@@ -1,19 +1,19 @@
 //! Flags about views, and the cameras that they describe.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use super::choice::one_of;
-use super::camera_model::{CameraModel, check_fov, parse_fov};
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
-use super::usage::whole;
+use super::usage::{finite, whole};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::check_memory;
 use quadrille_mesh::files::FileCamera;
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{
-    self, CameraOptions, CameraTransform, DEFAULT_SIDE_PX, DescribedViews, Framing, PictureScale,
-    PictureSize, find_camera_file, load_selected,
+    self, CameraModel, CameraTransform, DEFAULT_SIDE_PX, Framing, PictureScale, PictureSize,
+    ViewSpec, Views, find_camera_file,
 };
 use quadrille_scene::{Camera, Splats};
 
@@ -38,8 +38,8 @@ pub(crate) struct ViewArgs {
     /// Move the cameras to the world of the scene: a dataparser_transforms.json of nerfstudio; "undo" for
     /// the inverse of the applied_transform in a transforms.json, for scenes trained on the COLMAP model;
     /// "none" [default: the dataparser_transforms.json beside a transforms.json or beside the scene]
-    #[arg(long, value_name = "FILE|undo|none")]
-    transform: Option<PathBuf>,
+    #[arg(long, value_name = "FILE|undo|none", value_parser = parse_transform)]
+    transform: Option<CameraTransform>,
     /// Position of the camera in world units [default: chosen to show the main content]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     eye: Option<[f64; 3]>,
@@ -48,10 +48,10 @@ pub(crate) struct ViewArgs {
     target: Option<[f64; 3]>,
     /// Direction that points up in the picture [default: 0,-1,0 for splats; 0,1,0 for meshes, or
     /// 0,0,1 for those that stand along z]
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     up: Option<[f64; 3]>,
     /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]
-    #[arg(long, value_name = "DEGREES", value_parser = parse_fov)]
+    #[arg(long, value_name = "DEGREES", value_parser = finite)]
     fov: Option<f64>,
     /// Projection of the pictures, instead of that of the camera file [default without a file: pinhole].
     /// --fov is that of a fisheye too (up to 340 degrees, 180 by default); a panorama shows the whole
@@ -79,21 +79,6 @@ pub(crate) struct ViewArgs {
     /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"], value_parser = str::parse::<PictureScale>)]
     picture_scale: Option<PictureScale>,
-}
-
-/// The views that flags choose.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ChosenViews {
-    /// At least one, with distinct names.
-    pub(crate) cameras: Vec<Camera>,
-    /// The name of each camera as it stands in its file; empty without a file.
-    pub(crate) names_in_file: Vec<String>,
-    /// Flags that reproduce views that the program chose in part.
-    pub(crate) flags: Option<String>,
-    /// Frames per second that a camera file states.
-    pub(crate) frame_rate: Option<f64>,
-    /// The camera file.
-    pub(crate) file: Option<PathBuf>,
 }
 
 impl ViewArgs {
@@ -134,37 +119,54 @@ impl ViewArgs {
         }
     }
 
+    /// Checks the values, before files are read.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.spec().map(drop)
+    }
+
+    /// The description of the views, with checked values.
+    pub(crate) fn spec(&self) -> Result<ViewSpec> {
+        let spec = ViewSpec {
+            cameras: self.cameras.clone(),
+            transform: self.transform.clone(),
+            selected: self.view.clone(),
+            eye: self.eye,
+            target: self.target,
+            up: self.up,
+            fov_degrees: self.fov,
+            camera_model: self.camera_model,
+            orbit: self.orbit,
+            size: self.size(),
+        };
+        spec.check()?;
+        Ok(spec)
+    }
+
     /// The views of a scene of splats, which was read from `scene`.
     pub(crate) fn of_scene(
         &self,
         scene: &Path,
         splats: &Splats,
         verbosity: Verbosity,
-    ) -> Result<ChosenViews> {
+    ) -> Result<Views> {
+        let mut spec = self.spec()?;
         if let Some(count) = self.propose_views {
-            return self.proposed(count, splats, verbosity);
+            return proposed(&spec, count, splats, verbosity);
         }
-        let framing = || viewpoint::framing(splats, &self.described());
-        let is_described = self.eye.is_some() || self.target.is_some() || self.orbit.is_some();
-        if self.cameras.is_some() || is_described {
-            return self.chosen(Some(scene), framing, verbosity);
+        let is_described = spec.eye.is_some() || spec.target.is_some() || spec.orbit.is_some();
+        if spec.cameras.is_none() && !is_described {
+            let beside = find_camera_file(scene);
+            if let Some(path) = &beside {
+                let path = path.display();
+                verbosity.remark(&match self.view {
+                    None => format!("{path} holds cameras; --view 0 or --view all draws them"),
+                    Some(_) => format!("cameras of {path}"),
+                });
+            }
+            spec.cameras = beside.filter(|_| self.view.is_some());
         }
-        let Some(beside) = find_camera_file(scene) else {
-            return self.chosen(Some(scene), framing, verbosity);
-        };
-        if self.view.is_none() {
-            verbosity.remark(&format!(
-                "{} holds cameras; --view 0 or --view all draws them",
-                beside.display()
-            ));
-            return self.chosen(Some(scene), framing, verbosity);
-        }
-        verbosity.remark(&format!("cameras of {}", beside.display()));
-        let found = Self {
-            cameras: Some(beside),
-            ..self.clone()
-        };
-        found.chosen(Some(scene), framing, verbosity)
+        let framing = || Ok(viewpoint::framing(splats, &spec));
+        reported(spec.views(Some(scene), framing)?, verbosity)
     }
 
     /// As [`Self::of_scene`], but returns only the cameras of the views.
@@ -221,7 +223,8 @@ impl ViewArgs {
             let expected = "a scene of splats, whose views can be compared";
             return Err(Error::argument("--propose-views", expected, "a mesh"));
         }
-        let mut cameras = self.chosen(None, framing, verbosity)?.cameras;
+        let views = self.spec()?.views(None, || Ok(framing()))?;
+        let mut cameras = reported(views, verbosity)?.cameras;
         let others = cameras
             .iter_mut()
             .filter(|camera| !camera.projection.is_pinhole());
@@ -236,20 +239,6 @@ impl ViewArgs {
             ));
         }
         Ok(cameras)
-    }
-
-    /// Replaces the projection, if a flag asks for it.
-    fn with_model(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
-        let Some(model) = self.camera_model else {
-            return Ok(cameras);
-        };
-        let replace = |camera| model.replace(camera, self.fov, self.size());
-        cameras.into_iter().map(replace).collect()
-    }
-
-    /// Whether `--fov` belongs to a lens that replaces the pinhole cameras of the view search.
-    fn has_own_fov(&self) -> bool {
-        self.camera_model.is_some_and(CameraModel::has_own_fov)
     }
 
     /// The cameras of a mesh: the cameras of its own file that `--view` selects or, if other flags describe
@@ -285,122 +274,30 @@ impl ViewArgs {
             let [width, height] = self.size().of([width.round().max(1.0) as u32, height])?;
             camera.with_size(width, height)
         });
-        let chosen = ChosenViews {
+        let views = Views {
             cameras: cameras::select(sized.collect::<Result<_>>()?, view)?,
-            ..ChosenViews::default()
+            ..Views::default()
         };
-        Ok(checked(chosen, verbosity)?.cameras)
-    }
-
-    fn chosen(
-        &self,
-        scene: Option<&Path>,
-        framing: impl FnOnce() -> Framing,
-        verbosity: Verbosity,
-    ) -> Result<ChosenViews> {
-        check_fov(self.camera_model, self.fov)?;
-        let chosen = match &self.cameras {
-            None => self.described_views(&framing())?,
-            Some(path) if path == Path::new("-") => {
-                let expected = "a file or folder, since its format follows from its name";
-                return Err(Error::argument("--cameras", expected, "standard input (-)"));
-            }
-            Some(path) => self.views_in(path, scene, verbosity)?,
-        };
-        let cameras = self.with_model(chosen.cameras)?;
-        checked(ChosenViews { cameras, ..chosen }, verbosity)
-    }
-
-    /// Views that a search proposes.
-    fn proposed(&self, count: u32, splats: &Splats, verbosity: Verbosity) -> Result<ChosenViews> {
-        check_fov(self.camera_model, self.fov)?;
-        let proposals = viewpoint::proposals(splats, &self.described(), count as usize)?;
-        let mut cameras = Vec::new();
-        for (view, camera) in proposals {
-            verbosity.remark(&format!("view {}: {}", camera.name, flags_of(&view)));
-            cameras.push(camera);
-        }
-        let chosen = ChosenViews {
-            cameras: cameras::select(cameras, self.view.as_deref().unwrap_or("all"))?,
-            ..ChosenViews::default()
-        };
-        let cameras = self.with_model(chosen.cameras)?;
-        checked(ChosenViews { cameras, ..chosen }, verbosity)
-    }
-
-    fn described_views(&self, framing: &Framing) -> Result<ChosenViews> {
-        if let Some(transform) = &self.transform {
-            let expected = "--cameras beside it, or --view with a camera file beside the scene";
-            let found = transform.display().to_string();
-            return Err(Error::argument("--transform", expected, found));
-        }
-        let (mut resolved, described) = self.described().resolved(framing)?;
-        if self.has_own_fov() {
-            resolved.fov_degrees = self.fov;
-        }
-        let model = self.camera_model.map_or(String::new(), CameraModel::flag);
-        let is_chosen = self.eye.is_none() || self.target.is_none();
-        Ok(ChosenViews {
-            cameras: cameras::select(described, self.view.as_deref().unwrap_or("all"))?,
-            flags: is_chosen.then(|| flags_of(&resolved) + &model),
-            ..ChosenViews::default()
-        })
-    }
-
-    /// The views of a camera file for the scene at `scene`.
-    fn views_in(
-        &self,
-        path: &Path,
-        scene: Option<&Path>,
-        verbosity: Verbosity,
-    ) -> Result<ChosenViews> {
-        let transform = match &self.transform {
-            None => CameraTransform::Found,
-            Some(word) if word == Path::new("undo") => CameraTransform::Undo,
-            Some(word) if word == Path::new("none") => CameraTransform::Identity,
-            Some(file) => CameraTransform::File(file.clone()),
-        };
-        let options = CameraOptions {
-            fallback_fov_degrees: self.fov.filter(|_| !self.has_own_fov()),
-            transform,
-            scene: scene.map(Path::to_path_buf),
-            ..CameraOptions::default()
-        };
-        let view = self.view.as_deref().unwrap_or("0");
-        let file = load_selected(path, view, self.size(), options)?;
-        if self.fov.is_some() && !file.lacks_intrinsics && !self.has_own_fov() {
-            let found = format!("{}, which has its own", path.display());
-            let expected = "--cameras with a file without intrinsics beside it";
-            return Err(Error::argument("--fov", expected, found));
-        }
-        for remark in &file.remarks {
-            verbosity.remark(remark);
-        }
-        for warning in &file.warnings {
-            verbosity.warn(warning);
-        }
-        Ok(ChosenViews {
-            cameras: file.cameras,
-            names_in_file: file.names_in_file,
-            flags: None,
-            frame_rate: file.frame_rate,
-            file: Some(path.to_path_buf()),
-        })
+        Ok(reported(views, verbosity)?.cameras)
     }
 
     /// Fingerprint of all files that cameras are read from: their numbers as text; empty without a file.
     pub(super) fn file_text(&self) -> Result<String> {
-        let Some(path) = &self.cameras else {
+        if self.cameras.is_none() {
             return Ok(String::new());
-        };
-        let views = self.of_all().views_in(path, None, Verbosity::QUIET)?;
+        }
+        let spec = self.of_all().spec()?;
+        let views = spec.views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
         Ok(format!("{:?}", views.cameras))
     }
 
     /// All files that are read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = [self.cameras.as_deref(), self.transform.as_deref()];
-        files.into_iter().flatten()
+        let transform = match &self.transform {
+            Some(CameraTransform::File(path)) => Some(path.as_path()),
+            _ => None,
+        };
+        self.cameras.as_deref().into_iter().chain(transform)
     }
 
     fn size(&self) -> PictureSize {
@@ -410,23 +307,30 @@ impl ViewArgs {
             scale: self.picture_scale,
         }
     }
+}
 
-    /// The views that flags describe without a file.
-    fn described(&self) -> DescribedViews {
-        DescribedViews {
-            eye: self.eye,
-            target: self.target,
-            up: self.up,
-            // Views are searched with pinholes, which other lenses then replace.
-            fov_degrees: self.fov.filter(|_| !self.has_own_fov()),
-            orbit: self.orbit,
-            size: self.size(),
-        }
+/// Views that a search proposes.
+fn proposed(spec: &ViewSpec, count: u32, splats: &Splats, verbosity: Verbosity) -> Result<Views> {
+    let mut cameras = Vec::new();
+    for (view, camera) in viewpoint::proposals(splats, spec, count as usize)? {
+        verbosity.remark(&format!("view {}: {}", camera.name, flags_of(&view)));
+        cameras.push(camera);
     }
+    let cameras = cameras::select(cameras, spec.selected.as_deref().unwrap_or("all"))?;
+    let views = Views {
+        cameras: spec.with_model(cameras)?,
+        ..Views::default()
+    };
+    reported(views, verbosity)
+}
+
+/// The flags that reproduce views that the program chose in part.
+pub(super) fn reproducing(views: &Views) -> Option<String> {
+    views.completed.as_ref().map(flags_of)
 }
 
 /// The position and lens of a description as flags, which reproduce it to the last bit.
-fn flags_of(views: &DescribedViews) -> String {
+fn flags_of(views: &ViewSpec) -> String {
     let points = [
         ("eye", views.eye),
         ("target", views.target),
@@ -438,26 +342,32 @@ fn flags_of(views: &DescribedViews) -> String {
     });
     let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
     let orbit = views.orbit.map(|count| format!("--orbit {count}"));
-    points.chain(fov).chain(orbit).collect::<Vec<_>>().join(" ")
+    let model = views
+        .camera_model
+        .map(|model| format!("--camera-model {model}"));
+    let flags = points.chain(fov).chain(orbit).chain(model);
+    flags.collect::<Vec<_>>().join(" ")
 }
 
-fn parse_direction(text: &str) -> std::result::Result<[f64; 3], String> {
-    let direction = parse_point(text)?;
-    let is_zero = direction == [0.0; 3];
-    (!is_zero)
-        .then_some(direction)
-        .ok_or_else(|| "expected a direction such as 0,0,1".to_owned())
+fn parse_transform(text: &str) -> std::result::Result<CameraTransform, Infallible> {
+    Ok(text.to_owned().into())
 }
 
 fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
-    parse_numbers(text)
-        .filter(|numbers: &[f64; 3]| numbers.iter().all(|n| n.is_finite()))
-        .ok_or_else(|| "expected three finite numbers such as 1,-2,0.5".to_owned())
+    parse_numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
 }
 
-/// Remarks on the cameras, and refuses pictures for which there is no memory.
-fn checked(chosen: ChosenViews, verbosity: Verbosity) -> Result<ChosenViews> {
-    for camera in &chosen.cameras {
+/// Prints remarks and warnings about views, and refuses pictures for which there is no memory.
+fn reported(views: Views, verbosity: Verbosity) -> Result<Views> {
+    views
+        .remarks
+        .iter()
+        .for_each(|remark| verbosity.remark(remark));
+    views
+        .warnings
+        .iter()
+        .for_each(|warning| verbosity.warn(warning));
+    for camera in &views.cameras {
         let [x, y, z] = camera.eye().into();
         let [wide, high] = camera.focal_px;
         verbosity.remark(&format!(
@@ -466,10 +376,10 @@ fn checked(chosen: ChosenViews, verbosity: Verbosity) -> Result<ChosenViews> {
         ));
         check_memory([camera.width, camera.height])?;
     }
-    if let Some(flags) = &chosen.flags {
+    if let Some(flags) = reproducing(&views) {
         verbosity.remark(&format!("the view is that of {flags}"));
     }
-    Ok(chosen)
+    Ok(views)
 }
 
 fn count_of_views(text: &str) -> std::result::Result<u32, String> {

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::backend::resolve::Background;
-use super::forward::colour::SampleColour;
 use super::forward::cached_decoupled::{CachedDecoupled, CachedDecoupledSettings, MeasuredMemory};
+use super::forward::colour::SampleColour;
 use super::forward::msaa::Msaa;
 use super::forward::place::SampleOrder;
 use super::forward::{HitConsumer, PipelineOutcome, QuadShading};
@@ -80,7 +80,12 @@ impl<'a> SimulationSettings<'a> {
                     depth: self.depth,
                     colour: self.colour,
                 });
-                Box::new(CachedDecoupled::new(order, &settings, memory, self.shading)?)
+                Box::new(CachedDecoupled::new(
+                    order,
+                    &settings,
+                    memory,
+                    self.shading,
+                )?)
             }
             PipelineRun::Sds { tile_px } => {
                 Box::new(SpidTraffic::new(order, self.memory, self.depth, tile_px)?)
@@ -335,7 +340,11 @@ mod tests {
 
     #[test]
     fn heat_sums_to_the_executions() {
-        let runs = [PipelineRun::Msaa, cached(Some(16), false), cached(None, true)];
+        let runs = [
+            PipelineRun::Msaa,
+            cached(Some(16), false),
+            cached(None, true),
+        ];
         for outcome in run(&SMALL, &runs) {
             let heat = outcome.heat.unwrap();
             let executions = 4.0 * outcome.quads as f64;

@@ -115,7 +115,7 @@ impl Suite {
 
     fn sizes(&self, scene: &SceneEntry) -> Vec<PictureSize> {
         if self.matrix.widths.is_empty() {
-            return vec![scene.size];
+            return vec![scene.size()];
         }
         let widths = self.matrix.widths.iter();
         let sizes = widths.map(|width| PictureSize {

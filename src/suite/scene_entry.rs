@@ -12,7 +12,7 @@ use quadrille_base::task::Task;
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::{
-    DescribedViews, Framing, FramingTarget, PictureSize, load_views, select,
+    CameraModel, CameraTransform, Framing, PictureSize, ViewSpec, select,
 };
 use quadrille_scene::formats::source_files;
 use quadrille_scene::{Camera, LoadOptions, Splats, load_task};
@@ -33,6 +33,8 @@ pub(super) struct RawScene {
     sh_degree: Option<u8>,
     seed: Option<u64>,
     cameras: Option<PathBuf>,
+    transform: Option<CameraTransform>,
+    camera_model: Option<CameraModel>,
     views: Option<String>,
     eye: Option<[f64; 3]>,
     target: Option<[f64; 3]>,
@@ -69,27 +71,13 @@ pub(super) enum Source {
     Recipe(Procedural, u64),
 }
 
-/// Source of the views of a scene.
-#[derive(Debug, Clone)]
-enum Views {
-    /// A camera file.
-    File(PathBuf),
-    /// The viewpoints of a procedural scene.
-    Recipe(Procedural),
-    /// Eye and target, an orbit, or the main content of the scene. The size is set later.
-    Described(Box<DescribedViews>),
-}
-
 /// A scene of a suite.
 #[derive(Debug, Clone)]
 pub(super) struct SceneEntry {
     /// Unique in the suite.
     pub(super) name: String,
     pub(super) source: Source,
-    views: Views,
-    /// Selected views, as of `quadrille render --view`.
-    selected: String,
-    pub(super) size: PictureSize,
+    views: ViewSpec,
     /// Name of the profile, if it differs from the scene file's.
     pub(super) profile: Option<String>,
     /// Whether figures show the scene apart, as one of the paper's large scenes.
@@ -113,18 +101,6 @@ impl SceneEntry {
             let found = Profile::named(name);
             found.map_err(|error| in_scene(suite, &raw.name, error))?;
         }
-        if let Some(fov) = raw.fov.filter(|fov| !(*fov > 0.0 && *fov < 180.0)) {
-            return malformed("fov", "degrees between 0 and 180", &fov.to_string());
-        }
-        for (key, point) in [("eye", raw.eye), ("target", raw.target), ("up", raw.up)] {
-            let is_finite = |p: [f64; 3]| p.iter().all(|n| n.is_finite());
-            if let Some(point) = point.filter(|p| !is_finite(*p)) {
-                return malformed(key, "three finite numbers", &format!("{point:?}"));
-            }
-        }
-        if raw.up == Some([0.0; 3]) {
-            return malformed("up", "a direction such as [0, 0, 1]", "[0, 0, 0]");
-        }
         let source = match (&raw.path, &raw.recipe) {
             (Some(path), None) => {
                 let of_recipe = [
@@ -138,9 +114,9 @@ impl SceneEntry {
                 Source::File(folder.join(path))
             }
             (None, Some(name)) => {
-                let recipe = name.parse::<Recipe>().map_err(|error| {
-                    in_scene(suite, &raw.name, error.about("recipe"))
-                })?;
+                let recipe = name
+                    .parse::<Recipe>()
+                    .map_err(|error| in_scene(suite, &raw.name, error.about("recipe")))?;
                 let made = Procedural {
                     recipe,
                     splats: raw.splats.unwrap_or(DEFAULT_SPLATS),
@@ -159,40 +135,40 @@ impl SceneEntry {
                 return malformed("path", expected, "neither");
             }
         };
-        let is_described = raw.eye.is_some()
-            || raw.target.is_some()
-            || raw.up.is_some()
-            || raw.fov.is_some()
-            || raw.orbit.is_some();
-        let views = match (&raw.cameras, &source) {
-            (Some(_), _) if is_described => {
-                let expected = "either a camera file or eye, target, up, fov and orbit";
-                return malformed("cameras", expected, "both");
-            }
-            (Some(cameras), _) => Views::File(folder.join(cameras)),
-            (None, Source::Recipe(made, _)) if !is_described => Views::Recipe(*made),
-            (None, _) => Views::Described(Box::new(DescribedViews {
-                eye: raw.eye,
-                target: raw.target,
-                up: raw.up,
-                fov_degrees: raw.fov,
-                orbit: raw.orbit,
-                size: PictureSize::default(),
-            })),
-        };
-        Ok(Self {
-            name: raw.name,
-            source,
-            views,
-            selected: raw.views.unwrap_or_else(|| "all".to_owned()),
+        let views = ViewSpec {
+            cameras: raw.cameras.map(|path| folder.join(path)),
+            transform: raw.transform.map(|transform| match transform {
+                CameraTransform::File(path) => CameraTransform::File(folder.join(path)),
+                other => other,
+            }),
+            selected: Some(raw.views.unwrap_or_else(|| "all".to_owned())),
+            eye: raw.eye,
+            target: raw.target,
+            up: raw.up,
+            fov_degrees: raw.fov,
+            camera_model: raw.camera_model,
+            orbit: raw.orbit,
             size: PictureSize {
                 width: raw.width,
                 height: raw.height,
                 scale: None,
             },
+        };
+        views
+            .check()
+            .map_err(|error| in_scene(suite, &raw.name, error))?;
+        Ok(Self {
+            name: raw.name,
+            source,
+            views,
             profile: raw.profile,
             is_large: raw.large,
         })
+    }
+
+    /// Requested size of the pictures.
+    pub(super) fn size(&self) -> PictureSize {
+        self.views.size
     }
 
     /// The seed of a procedural scene.
@@ -220,49 +196,70 @@ impl SceneEntry {
         sizes: &[PictureSize],
     ) -> Result<(Vec<Camera>, Vec<String>)> {
         let in_scene = |error| in_scene(suite, &self.name, error);
+        if let Some(path) = self.views.cameras.as_ref().filter(|path| !path.exists()) {
+            let found = format!("none at {}", path.display());
+            let expected = "a camera file";
+            return Err(malformed(suite, &self.name, "cameras", expected, &found));
+        }
+        let own = self.own_cameras().map_err(in_scene)?;
         let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
-        match &self.views {
-            Views::File(path) => {
-                if !path.exists() {
-                    let found = format!("none at {}", path.display());
-                    let expected = "a camera file";
-                    return Err(malformed(suite, &self.name, "cameras", expected, &found));
-                }
-                for size in sizes {
-                    let (sized, more) =
-                        load_views(path, &self.selected, *size).map_err(in_scene)?;
-                    cameras.extend(sized);
-                    // The warnings concern the file; they do not depend on the size.
-                    warnings = more;
-                }
+        for &size in sizes {
+            let spec = ViewSpec {
+                size,
+                ..self.views.clone()
+            };
+            if let Some(own) = &own {
+                let sized = own.iter().map(|camera| size.apply(camera));
+                let sized = sized
+                    .collect::<Result<_>>()
+                    .and_then(|sized| spec.with_model(sized));
+                cameras.extend(sized.map_err(in_scene)?);
+                continue;
             }
-            Views::Recipe(made) => {
-                let all = made.with_seed(self.seed().unwrap_or(0)).map_err(in_scene)?;
-                let chosen = select(all.cameras().to_vec(), &self.selected).map_err(in_scene)?;
-                for size in sizes {
-                    let sized = chosen.iter().map(|camera| size.apply(camera));
-                    cameras.extend(sized.collect::<Result<Vec<_>>>().map_err(in_scene)?);
-                }
-            }
-            Views::Described(views) => {
-                let framing = if views.are_fixed() {
-                    // Not used, since eye and target are given.
-                    Framing::of_splats(FramingTarget {
-                        centre: nalgebra::Vector3::zeros(),
-                        radius: 1.0,
-                    })
-                } else {
-                    framing(&self.load(suite, &Task::NEVER)?.splats, views)
-                };
-                for size in sizes {
-                    let mut views = views.clone();
-                    views.size = *size;
-                    let described = views.cameras(&framing).map_err(in_scene)?;
-                    cameras.extend(select(described, &self.selected).map_err(in_scene)?);
-                }
-            }
+            let views = spec
+                .views(self.file(), || self.framing(suite))
+                .map_err(in_scene)?;
+            cameras.extend(views.cameras);
+            // The warnings concern the file; they do not depend on the size.
+            warnings = views.warnings;
         }
         Ok((cameras, warnings))
+    }
+
+    /// The selected viewpoints of a procedural scene whose views are not described.
+    fn own_cameras(&self) -> Result<Option<Vec<Camera>>> {
+        let views = &self.views;
+        let is_described = views.cameras.is_some()
+            || views.eye.is_some()
+            || views.target.is_some()
+            || views.up.is_some()
+            || views.fov_degrees.is_some()
+            || views.orbit.is_some();
+        match self.source {
+            Source::Recipe(made, seed) if !is_described => {
+                let all = made.with_seed(seed)?.cameras().to_vec();
+                select(all, views.selected.as_deref().unwrap_or("all")).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The framing of views that are described. Reads the scene only if they depend on its content.
+    fn framing(&self, suite: &Path) -> Result<Framing> {
+        if self.views.is_fixed() {
+            return Ok(Framing::of(&Splats::from_splats(0, [])));
+        }
+        Ok(framing(
+            &self.load(suite, &Task::NEVER)?.splats,
+            &self.views,
+        ))
+    }
+
+    fn file(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            Source::Recipe(..) => None,
+        }
     }
 
     /// Loads the scene, with the profile that the suite or its file names.

@@ -99,7 +99,7 @@ impl Suite {
             ));
         }
         for scene in &self.scenes {
-            let is_sized = scene.size.width.is_some() || scene.size.height.is_some();
+            let is_sized = scene.size().width.is_some() || scene.size().height.is_some();
             if is_sized && !self.matrix.widths.is_empty() {
                 let expected = "no size, since the matrix has a list of widths";
                 return Err(malformed(

@@ -272,10 +272,7 @@ fn bad_suites_are_refused_by_key() {
             format!("methods = [\"qm\", \"tgc+qru\"]\n{scene}"),
             ["methods", "again"],
         ),
-        (
-            format!("methods = []\n{scene}"),
-            ["suite.toml", "methods"],
-        ),
+        (format!("methods = []\n{scene}"), ["suite.toml", "methods"]),
         (String::new(), ["suite.toml", "[[scene]]"]),
         ("[[scene".to_owned(), ["suite.toml", "line 1"]),
     ] {

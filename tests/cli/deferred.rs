@@ -41,7 +41,10 @@ fn the_document_has_the_keys_that_programs_rely_on() {
         .iter()
         .map(|r| r["pipeline"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["sds", "cached-decoupled", "cached-decoupled+z", "msaa"]);
+    assert_eq!(
+        names,
+        ["sds", "cached-decoupled", "cached-decoupled+z", "msaa"]
+    );
     let [sds, cached, cached_z, msaa] = &rows[..] else {
         panic!("{rows:?}")
     };
@@ -259,7 +262,11 @@ fn alpha_tested_draws_are_the_same_in_all_pipelines() {
     let view = ["--eye", "0,0,4", "--target", "0,0,0"];
     compare_pipelines(&place, &[&["cards.obj"], &view[..]].concat());
     // The holes show the wall, and are shaded before they are discarded.
-    let flags = ["--pipeline", "cached-decoupled,cached-decoupled+z,msaa,sds", "--traffic"];
+    let flags = [
+        "--pipeline",
+        "cached-decoupled,cached-decoupled+z,msaa,sds",
+        "--traffic",
+    ];
     let arguments = [&["deferred", "cards.obj", "--json"], &view[..], &flags].concat();
     let document = place.document(&arguments);
     let rows = document["rows"].as_array().unwrap();

@@ -136,14 +136,7 @@ fn no_input_is_overwritten() {
     assert_eq!(fs::read(place.path("mesh.ply")).unwrap(), mesh);
     let both = ["mesh", "mesh.ply", "-o", "x.png", "--heat", "x.png"];
     place.expect_error(USAGE, &both, &["--heat", "as for -o"]);
-    let trace = [
-        "sim",
-        "scene.ply",
-        "--method",
-        "qm",
-        "--trace",
-        "scene.ply",
-    ];
+    let trace = ["sim", "scene.ply", "--method", "qm", "--trace", "scene.ply"];
     place.expect_error(USAGE, &trace, &["--trace"]);
     place.expect_error(USAGE, &["synth", "room", "-o", "r.splat"], &["-o", ".ply"]);
 }

@@ -459,7 +459,10 @@ fn the_table_shows_what_was_asked_for() {
     assert!(!plain.contains("view") && !plain.contains("truth"));
     assert_eq!(lines[4][2], "reyes");
     assert!(lines[4][5..8].iter().all(|cell| cell == "-"), "{plain}");
-    let (_, orbit, err) = mesh(folder.path(), &["cube.obj", "--orbit", "3", "--psnr-supersampled"]);
+    let (_, orbit, err) = mesh(
+        folder.path(),
+        &["cube.obj", "--orbit", "3", "--psnr-supersampled"],
+    );
     let lines: Vec<_> = orbit.lines().map(words).collect();
     assert_eq!((lines.len(), lines[0][0].as_str()), (4, "view"), "{err}");
     assert!(orbit.lines().next().unwrap().ends_with("truth dB"));

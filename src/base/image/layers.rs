@@ -1,7 +1,5 @@
 //! Pictures beside the colours of a view: depth, normals, identifiers and counts.
 
-use std::fmt::Display;
-
 use crate::choice;
 
 choice! {
@@ -92,12 +90,6 @@ impl Layer {
     /// Whether the values are whole numbers.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Id | Self::Count | Self::TopId(_))
-    }
-}
-
-impl Display for Layer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::choice::one_of;
 use super::blur::BlurFlags;
+use crate::cli::choice::one_of;
 use crate::cli::mesh::input::MeshInputFlags;
 use crate::cli::mesh::look::LookFlags;
 use crate::cli::mesh::options::each_once;

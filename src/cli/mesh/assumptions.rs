@@ -1,7 +1,7 @@
 //! Flags of `mesh` for choices that the papers leave open.
 
-use crate::cli::choice::one_of;
 use super::super::outputs::parse_numbers;
+use crate::cli::choice::one_of;
 use quadrille_mesh::reorder::TriangleOrder;
 use quadrille_mesh::surface::{Bumps, HAIRS, HairOrder, HeightFilter, MAX_HAIRS, ProceduralScene};
 use quadrille_mesh::tessellate::GridOrder;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
 
-use crate::cli::choice::one_of;
 use super::assumptions::{AssumptionFlags, Drawn};
 use super::options::{each_once, parse_area};
+use crate::cli::choice::one_of;
 use crate::cli::console::Verbosity;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::positive;

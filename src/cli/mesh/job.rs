@@ -61,7 +61,11 @@ impl<'j> Job<'j> {
             choices: args.pipeline.choices()?,
             output: Output::parse(args.output.as_deref(), args.aov.placeholders(), args.json)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
-            diff: args.diff_unmerged.as_deref().map(diff_template).transpose()?,
+            diff: args
+                .diff_unmerged
+                .as_deref()
+                .map(diff_template)
+                .transpose()?,
         };
         job.check()?;
         Ok(job)

@@ -1,8 +1,8 @@
 //! Flags of commands that draw meshes, about light and exposure.
 
-use crate::cli::choice::one_of;
 use super::input::MeshInput;
 use super::options::parse_checker;
+use crate::cli::choice::one_of;
 use crate::cli::console::Verbosity;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};

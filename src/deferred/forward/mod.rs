@@ -1,10 +1,10 @@
 //! Pipelines that shade during the raster, over the hits in submission order: multisampling, and cached
 //! decoupled sampling with and without a depth prepass (section 6).
 
+pub mod cached_decoupled;
 pub mod colour;
 pub mod depths;
 pub mod heat_shares;
-pub mod cached_decoupled;
 pub mod memo;
 pub mod msaa;
 pub mod place;

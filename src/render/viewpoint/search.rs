@@ -10,7 +10,7 @@ use crate::cpu::RenderSettings;
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::{Profile, StopRule};
-use quadrille_scene::cameras::{DescribedViews, EyeRule, Framing, FramingTarget};
+use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 
 /// Splats and pixels of the pictures of all candidates.
@@ -73,7 +73,7 @@ type Scored = (Candidate, Score);
 
 /// The framing of a scene for `described` views: the best view of a search, or the best circle of views,
 /// unless the description names the eye.
-pub fn framing(splats: &Splats, described: &DescribedViews) -> Framing {
+pub fn framing(splats: &Splats, described: &ViewSpec) -> Framing {
     let mut framing = Framing::of(splats);
     if described.eye.is_some() || splats.is_empty() {
         return framing;
@@ -103,14 +103,19 @@ pub fn framing(splats: &Splats, described: &DescribedViews) -> Framing {
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) for sizes out of range.
 pub fn proposals(
     splats: &Splats,
-    described: &DescribedViews,
+    described: &ViewSpec,
     count: usize,
-) -> Result<Vec<(DescribedViews, Camera)>> {
+) -> Result<Vec<(ViewSpec, Camera)>> {
     let framing = Framing::of(splats);
     let request = Request::of(described, &framing)?;
     if splats.is_empty() {
-        let (resolved, cameras) = described.resolved(&framing)?;
-        return Ok(cameras.into_iter().map(|c| (resolved.clone(), c)).collect());
+        let views = described.views(None, || Ok(framing))?;
+        let completed = views.completed.unwrap_or_default();
+        return Ok(views
+            .cameras
+            .into_iter()
+            .map(|c| (completed.clone(), c))
+            .collect());
     }
     let views = Search::new(splats, &request, framing.up.into()).best_views(count);
     let digits = (count - 1).to_string().len().max(2);
@@ -118,14 +123,10 @@ pub fn proposals(
         let name = format!("auto_{i:0digits$}");
         let lens = request.intrinsics;
         let camera = Camera::look_at(name, lens, view.eye, view.target, view.up)?;
-        let resolved = DescribedViews {
-            eye: Some(view.eye.into()),
-            target: Some(view.target.into()),
-            up: Some(view.up.into()),
-            fov_degrees: described.fov_degrees.or(Some(framing.fov_degrees)),
-            ..described.clone()
-        };
-        Ok((resolved, camera))
+        Ok((
+            described.placed([view.eye, view.target, view.up], &framing),
+            camera,
+        ))
     };
     views.iter().enumerate().map(camera).collect()
 }
@@ -136,13 +137,13 @@ pub fn proposals(
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size.
 pub fn default_camera(splats: &Splats) -> Result<Camera> {
-    let described = DescribedViews::default();
-    let mut cameras = described.cameras(&framing(splats, &described))?;
-    Ok(cameras.remove(0))
+    let described = ViewSpec::default();
+    let mut views = described.views(None, || Ok(framing(splats, &described)))?;
+    Ok(views.cameras.remove(0))
 }
 
 impl Request {
-    fn of(described: &DescribedViews, framing: &Framing) -> Result<Self> {
+    fn of(described: &ViewSpec, framing: &Framing) -> Result<Self> {
         Ok(Self {
             target: described.target.map(Vector3::from),
             up: described.up.map(Vector3::from),

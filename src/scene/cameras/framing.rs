@@ -100,6 +100,50 @@ impl FramingTarget {
     }
 }
 
+/// Rule for the position of the camera if the description names none.
+#[derive(Debug, Clone)]
+pub enum EyeRule {
+    /// Outside the axes of the world, with the bounding sphere of the subject in view.
+    ForSphere,
+    /// This position, in world units.
+    At(Vector3<f64>),
+    /// In this direction from the subject, as close as possible with all points in view.
+    ForPoints(Vector3<f64>, Vec<[f32; 3]>),
+}
+
+/// The default view of a scene.
+#[derive(Debug, Clone)]
+pub struct Framing {
+    /// Content of the scene that the camera frames.
+    pub subject: FramingTarget,
+    /// Position of the eye.
+    pub eye: EyeRule,
+    /// Direction that points up in the picture.
+    pub up: [f64; 3],
+    /// Vertical field of view.
+    pub fov_degrees: f64,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+}
+
+impl Framing {
+    /// The default view of a subject of splats.
+    pub fn of_splats(subject: FramingTarget) -> Self {
+        Self {
+            subject,
+            eye: EyeRule::ForSphere,
+            up: DEFAULT_UP,
+            fov_degrees: DEFAULT_FOV_DEGREES,
+            size: DEFAULT_SIDE_PX,
+        }
+    }
+
+    /// The default view of the main content of a scene.
+    pub fn of(splats: &Splats) -> Self {
+        Self::of_splats(FramingTarget::of(splats))
+    }
+}
+
 /// The nearest viewpoint in `direction` from `target` from which a camera that looks at `target` shows
 /// all `points`, with a margin. `direction` and `up` may have any length above zero.
 pub fn fitting_eye(

@@ -13,10 +13,10 @@
 
 mod beside;
 mod camera_file;
+mod camera_model;
 mod camera_options;
 mod camera_path;
 mod colmap;
-mod described;
 mod exported_poses;
 mod exposures;
 mod flight;
@@ -32,20 +32,22 @@ mod selection;
 mod spline;
 mod transforms;
 mod view_list;
+mod view_spec;
 mod world_transform;
 
 pub use beside::find as find_camera_file;
 pub use camera_file::CameraFile;
+pub use camera_model::CameraModel;
 pub use camera_options::CameraOptions;
-pub use described::{DescribedViews, EyeRule, Framing};
 pub use exposures::Exposures;
 pub use flight::{Flight, fly};
 pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
-pub use framing::{FramingTarget, fitting_eye, orbit};
+pub use framing::{EyeRule, Framing, FramingTarget, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
 pub use load::{load, load_bytes, load_with};
 pub use picture_size::{PictureScale, PictureSize};
 pub use selection::load_selected;
 pub use selection::{load_views, select};
+pub use view_spec::{ViewSpec, Views};
 pub use world_transform::CameraTransform;

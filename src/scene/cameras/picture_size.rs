@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 use crate::camera::{Camera, MAX_SIDE_PX};
 use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
@@ -10,13 +12,15 @@ use quadrille_base::error::{Error, Result};
 const MAX_DECIMALS: usize = 6;
 
 /// Requested width and height of a picture, in pixels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct PictureSize {
     /// Width; `None` follows the height, or keeps the original width.
     pub width: Option<u32>,
     /// Height; `None` follows the width, or keeps the original height.
     pub height: Option<u32>,
     /// Factor on both sides, where neither is requested.
+    #[serde(skip)]
     pub scale: Option<PictureScale>,
 }
 

@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
 
 use super::json::{self, JsonNode};
 use crate::camera::Camera;
@@ -22,7 +23,8 @@ const DATAPARSER_FILE: &str = "dataparser_transforms.json";
 const MAX_DEVIATION: f64 = 1e-3;
 
 /// The transform from the world of a camera file to the world of the scene.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "String")]
 pub enum CameraTransform {
     /// The transform in a `dataparser_transforms.json` beside the `transforms.json` or beside the scene; the
     /// identity without such a file.
@@ -34,6 +36,16 @@ pub enum CameraTransform {
     Undo,
     /// The transform in this `dataparser_transforms.json`.
     File(PathBuf),
+}
+
+impl From<String> for CameraTransform {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "undo" => Self::Undo,
+            "none" => Self::Identity,
+            _ => Self::File(text.into()),
+        }
+    }
 }
 
 /// A similarity: `scale * (rotation * p + translation)`.

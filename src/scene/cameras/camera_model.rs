@@ -1,22 +1,23 @@
-//! Projections that flags ask for.
+//! Projections that replace the projection of cameras.
 
+use super::picture_size::PictureSize;
+use crate::camera::Camera;
+use crate::projection::Projection;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
-use quadrille_scene::cameras::PictureSize;
-use quadrille_scene::{Camera, Projection};
 
 /// Width and height of panoramas without a requested size.
 const PANORAMA_PX: [u32; 2] = [2048, 1024];
 /// Vertical field of view of a fisheye without a requested one.
 const FISHEYE_FOV_DEGREES: f64 = 180.0;
-/// Largest field of view of a fisheye: beyond, its projection ends.
+/// Largest field of view of a fisheye: its projection ends there.
 const MAX_FOV_DEGREES: f64 = 340.0;
 /// Upper bound of the field of view of a pinhole.
 const PINHOLE_FOV_DEGREES: f64 = 180.0;
 
 choice! {
-    /// A projection, as `--camera-model` names it.
-    pub(super) enum CameraModel {
+    /// A projection.
+    pub enum CameraModel {
         /// Straight lines stay straight
         Pinhole = "pinhole",
         /// The angle from the axis is the distance from the centre, without distortion
@@ -27,13 +28,13 @@ choice! {
 }
 
 impl CameraModel {
-    /// Whether its field of view differs from the pinhole cameras of the view search.
+    /// Whether its field of view differs from the field of view of the pinhole cameras of the view search.
     pub(super) fn has_own_fov(self) -> bool {
         self != Self::Pinhole
     }
 
     /// The camera with this projection.
-    pub(super) fn replace(
+    pub(super) fn applied(
         self,
         camera: Camera,
         fov_degrees: Option<f64>,
@@ -53,32 +54,22 @@ impl CameraModel {
         }
     }
 
-    /// The flag, after a blank.
-    pub(super) fn flag(self) -> String {
-        format!(" --camera-model {self}")
+    /// Checks the vertical field of view of a projection; `None` stands for the projection of a file.
+    pub(super) fn check_fov(model: Option<Self>, fov_degrees: f64) -> Result<()> {
+        let expected = match model {
+            Some(Self::Equirectangular) => {
+                "none beside a camera model equirectangular, which shows all directions"
+            }
+            Some(Self::Fisheye) if fov_degrees > 0.0 && fov_degrees <= MAX_FOV_DEGREES => {
+                return Ok(());
+            }
+            None | Some(Self::Pinhole)
+                if fov_degrees > 0.0 && fov_degrees < PINHOLE_FOV_DEGREES =>
+            {
+                return Ok(());
+            }
+            _ => "degrees between 0 and 180, or up to 340 of a fisheye",
+        };
+        Err(Error::argument("fov", expected, fov_degrees.to_string()))
     }
-}
-
-/// Refuses fields of view that a projection does not have.
-pub(super) fn check_fov(model: Option<CameraModel>, fov_degrees: Option<f64>) -> Result<()> {
-    let Some(fov) = fov_degrees else {
-        return Ok(());
-    };
-    let expected = match model {
-        Some(CameraModel::Equirectangular) => {
-            "none beside --camera-model equirectangular, which shows all directions"
-        }
-        None | Some(CameraModel::Pinhole) if fov >= PINHOLE_FOV_DEGREES => {
-            "degrees below 180, or --camera-model fisheye"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::argument("--fov", expected, fov.to_string()))
-}
-
-/// Parses a field of view in degrees.
-pub(super) fn parse_fov(text: &str) -> std::result::Result<f64, String> {
-    let fov = text.parse().ok();
-    let fov = fov.filter(|fov| *fov > 0.0 && *fov <= MAX_FOV_DEGREES);
-    fov.ok_or_else(|| "expected degrees between 0 and 180, or up to 340 of a fisheye".to_owned())
 }
