@@ -180,6 +180,7 @@ def cases(shared, quick):
         yield Case("render", "render", path, *cameras, "--view", "0", "-o", "{out}/a.npy", "--backend", "reference")
         yield Case("render", "render", path, "--width", "200", "-o", "{out}/auto.npy")
         yield Case("info", "info", path, "--json")
+    # `--variant` is the alias of `--method` that older builds know.
     for name, path, cameras in splats[: 3 if quick else 8]:
         yield Case("sim", "sim", path, *cameras, "--view", "0", "--variant", "all", "-o", "{out}/{variant}.npy",
                    "--maps", "{out}", "--json")
