@@ -1,8 +1,5 @@
 //! Values that users choose by name: on the command line, in suite files and in results.
 
-/// Serialization, for [`choice!`](crate::choice!).
-pub use serde;
-
 use crate::error::{Error, Result};
 
 /// A value that users choose by name. [`choice!`](crate::choice!) implements it.
@@ -87,14 +84,15 @@ macro_rules! choice {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         $visibility enum $type {
             $(
                 $(#[doc = $doc])+
                 $(#[default $($default)?])?
+                #[serde(rename = $name $(, alias = $alias)*)]
                 $variant,
             )+
-            $($($(#[doc = $value_doc])+ $value_variant($value)),+)?
+            $($($(#[doc = $value_doc])+ #[serde(skip)] $value_variant($value)),+)?
         }
 
         #[allow(dead_code, reason = "not every choice is listed or named")]
@@ -144,24 +142,6 @@ macro_rules! choice {
 
             fn from_str(name: &str) -> $crate::Result<Self> {
                 $crate::choice::Choice::named(name)
-            }
-        }
-
-        impl $crate::choice::serde::Serialize for $type {
-            fn serialize<S: $crate::choice::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::std::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.name())
-            }
-        }
-
-        impl<'de> $crate::choice::serde::Deserialize<'de> for $type {
-            fn deserialize<D: $crate::choice::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::std::result::Result<Self, D::Error> {
-                let name = <String as $crate::choice::serde::Deserialize>::deserialize(deserializer)?;
-                $crate::choice::Choice::named(&name).map_err($crate::choice::serde::de::Error::custom)
             }
         }
     };

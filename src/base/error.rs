@@ -74,7 +74,7 @@ pub enum Error {
     Cancelled,
 }
 
-/// What has to change to avoid an error.
+/// Cause of an error: the thing that has to change to avoid it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// An argument.
@@ -88,7 +88,7 @@ pub enum Fault {
 }
 
 impl Error {
-    /// What has to change to avoid this error.
+    /// Cause of this error.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Malformed { .. } | Self::Read { .. } | Self::Limit { .. } => Fault::Input,

@@ -53,7 +53,7 @@ pub fn write_folder(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]
 
 fn write_and_swap(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) -> io::Result<()> {
     if path.file_name().is_none() {
-        let reason = "the folder needs a name of its own, other than that of the working folder";
+        let reason = "the folder needs a name; it cannot be the working folder itself";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     if let Some(other) = other_file(path, replaceable)? {

@@ -20,7 +20,7 @@ pub(crate) struct Verbosity {
     /// Print no warnings, remarks or progress bars; results and errors are printed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Print remarks on stderr about what is read, chosen and done
+    /// Print remarks on stderr about input files, choices and progress
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
 }

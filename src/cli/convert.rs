@@ -208,7 +208,7 @@ fn apply(
     }
 }
 
-/// What a conversion loses.
+/// Loss of a conversion.
 struct Loss {
     views: Vec<ViewDifference>,
     attributes: Option<AttributeErrors>,

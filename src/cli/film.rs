@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::console::{Verbosity, print};
 use super::frames::{Backend, FrameTimer};
 use super::outputs::Background;
-use super::usage::{parsed, whole};
+use super::usage::{parsed, whole_number};
 use super::view_page::camera_json;
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
@@ -47,13 +47,13 @@ pub(super) struct FilmFlags {
     /// Frames of a generated path [default: 120]
     #[arg(long, value_name = "N", requires = "path", value_parser = parse_frames)]
     frames: Option<u32>,
-    /// Frames per second of a film [default: those of the path, else 30]
+    /// Frames per second of a film [default: the rate that the path states, else 30]
     #[arg(long, value_name = "RATE", value_parser = str::parse::<FrameRate>)]
     fps: Option<FrameRate>,
 }
 
 fn parse_frames(text: &str) -> std::result::Result<u32, String> {
-    let count = whole(text).ok().filter(|n| (2..=MAX_FRAMES).contains(n));
+    let count = whole_number(text).ok().filter(|n| (2..=MAX_FRAMES).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 2 to {MAX_FRAMES}"))
 }
 
@@ -134,7 +134,7 @@ pub(super) struct FinishedFilm {
     at_once: usize,
 }
 
-/// How frames are rendered.
+/// Renderer and settings of the frames.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FilmSettings {
     pub(super) backend: Backend,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::console::Verbosity;
 use super::convert::actions::Filters;
-use super::usage::{parsed, whole};
+use super::usage::{parsed, whole_number};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility};
 
@@ -22,7 +22,7 @@ pub(super) struct SceneFlags {
     #[arg(long, value_name = "AXES", value_parser = parse_axes)]
     axes: Option<SplatAxes>,
     /// Level of detail of a streamed SOG; 0 is the finest
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u32>)]
     lod: u32,
 }
 

@@ -6,7 +6,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_base::image::{Frame, LayerPicture};
 
-/// What stands for "{aov}" in the name of the picture itself.
+/// Value of "{aov}" in the name of the picture itself.
 pub(super) const COLOURS: &str = "rgba";
 
 /// Refuses formats whose values are not floats, which `flag` needs.

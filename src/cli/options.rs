@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
-use super::usage::{parsed, whole};
+use super::usage::{parsed, whole_number};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
@@ -31,7 +31,7 @@ pub(super) struct HostFlags {
 }
 
 fn parse_threads(text: &str) -> std::result::Result<usize, String> {
-    let threads = whole(text).ok().filter(|threads| *threads <= MAX_THREADS);
+    let threads = whole_number(text).ok().filter(|threads| *threads <= MAX_THREADS);
     threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
 }
 
@@ -64,7 +64,7 @@ pub(super) struct DrawFlags {
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// Renderer whose constants to use: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
-    /// brush-aa [default: the one that the scene file names, else inria]
+    /// brush-aa [default: the profile that the scene file names, else inria]
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
     profile: Option<Profile>,
     #[command(flatten)]
@@ -240,7 +240,7 @@ pub(super) struct EmulationFlags {
     /// (early termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), other combinations
     /// joined by +, or all. Software on the shader cores: compute (tile lists by oriented box) or
     /// compute-aabb (by square), with the profile's stop rule or, as in compute:none and compute:hw,
-    /// without or with that of the hardware. Blending in the fragment shader: shader-blend (without order)
+    /// without a stop rule or with the hardware's. Blending in the fragment shader: shader-blend (without order)
     /// or interlock (in critical sections). gscore: an accelerator. paper: all of these.
     /// multipass:N: the baseline in N passes, with a stencil update between two passes that terminates
     /// pixels

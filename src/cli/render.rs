@@ -14,7 +14,7 @@ use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
 use super::layers::LayerFlags;
 use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, refuse_terminal};
-use super::usage::{positive, whole};
+use super::usage::{positive, whole_number};
 use super::view_page::{camera_json, view_list, view_list_json};
 use super::views::{ViewArgs, reproducing};
 use quadrille_base::error::{Error, Result};
@@ -88,7 +88,7 @@ struct RenderFlags {
     /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE", value_parser = parse_stop)]
     stop: Option<StopRule>,
-    /// Depth in world units up to which splats are left out, instead of the profile's
+    /// Depth in world units below which splats are left out, instead of the profile's
     #[arg(long, value_name = "Z", value_parser = positive)]
     near: Option<f64>,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
@@ -114,7 +114,7 @@ struct Rendered {
 }
 
 fn repetitions(text: &str) -> std::result::Result<u32, String> {
-    let count = whole(text).ok().filter(|n| (1..=MAX_REPEAT).contains(n));
+    let count = whole_number(text).ok().filter(|n| (1..=MAX_REPEAT).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
 }
 
@@ -220,7 +220,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     } else if !output.is_some_and(Output::is_stdout) {
         print(table(&rendered, args.repeat))?;
         if let Some(flags) = view_flags {
-            print(format!("the view is that of {flags}\n"))?;
+            print(format!("flags of this view: {flags}\n"))?;
         }
     }
     Ok(Exit::Done)

@@ -35,11 +35,11 @@ use quadrille_suite::{
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
-/// Every variant draws the view through all units of the pipeline, cycle by cycle. The page shows
-/// the cycles of each variant, the unit that limits it, and how busy every unit was. In the bar of a
+/// Every method draws the view through all units of the pipeline, cycle by cycle. The page shows
+/// the cycles of each method, the unit that limits it, and how busy every unit was. In the bar of a
 /// unit, the solid part is time at work, the shaded part is time held up (blocked by the next unit,
 /// waiting for data, storage full, port taken), and the rest is time without work. Factors ("x") are
-/// the number of the baseline divided by that of the variant.
+/// the number of the baseline divided by the number of the method.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
@@ -370,7 +370,7 @@ impl Job<'_> {
     }
 }
 
-/// What a run prints at its end.
+/// Output of a run.
 #[derive(Default)]
 struct Printed {
     /// JSON documents.

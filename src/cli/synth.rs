@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::choice::one_of;
 use super::console::{Exit, Verbosity};
 use super::outputs::{Outputs, refuse_terminal};
-use super::usage::whole;
+use super::usage::whole_number;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_render::synth::{Order, Recipe, Synthetic};
@@ -35,13 +35,13 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "OUT.ply")]
     output: PathBuf,
     /// Number of splats
-    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = whole::<u64>)]
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = whole_number::<u64>)]
     splats: u64,
     /// Seed of the random numbers
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole::<u64>)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = whole_number::<u64>)]
     seed: u64,
     /// Degree of the spherical harmonics, 0 to 3
-    #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole::<u8>)]
+    #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole_number::<u8>)]
     sh_degree: u8,
     /// Order of the splats in the file
     #[arg(long, value_parser = one_of::<Order>(), value_name = "ORDER", default_value = "mixed")]

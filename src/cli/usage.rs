@@ -131,11 +131,11 @@ mod tests {
             ("1e6", 1_000_000),
             ("2.5e3", 2500),
         ] {
-            assert_eq!(whole::<u64>(text), Ok(number));
+            assert_eq!(whole_number::<u64>(text), Ok(number));
         }
         for text in ["", "-1", "1.5", "1e-3", "nan", "inf", "1e30", "ten"] {
-            assert!(whole::<u64>(text).is_err(), "{text}");
+            assert!(whole_number::<u64>(text).is_err(), "{text}");
         }
-        assert!(whole::<u32>("4294967296").is_err());
+        assert!(whole_number::<u32>("4294967296").is_err());
     }
 }

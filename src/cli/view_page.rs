@@ -49,7 +49,7 @@ pub(super) fn view_list(views: &Views) -> String {
             format!("{:.1}", fov_degrees(camera)),
         ]);
     }
-    let flags = reproducing(views).map(|flags| format!("the view is that of {flags}\n"));
+    let flags = reproducing(views).map(|flags| format!("flags of this view: {flags}\n"));
     format!("{table}{}", flags.unwrap_or_default())
 }
 

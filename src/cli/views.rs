@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::choice::one_of;
 use super::console::Verbosity;
 use super::outputs::parse_numbers;
-use super::usage::{finite, whole};
+use super::usage::{finite, whole_number};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::check_memory;
 use quadrille_mesh::files::FileCamera;
@@ -53,8 +53,8 @@ pub(crate) struct ViewArgs {
     /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]
     #[arg(long, value_name = "DEGREES", value_parser = finite)]
     fov: Option<f64>,
-    /// Projection of the pictures, instead of that of the camera file [default without a file: pinhole].
-    /// --fov is that of a fisheye too (up to 340 degrees, 180 by default); a panorama shows the whole
+    /// Projection of the pictures, instead of the camera file's [default without a file: pinhole]. --fov also
+    /// sets the field of view of a fisheye (up to 340 degrees, 180 by default); a panorama shows the whole
     /// sphere, in 2048 x 1024 pixels unless a size is given
     #[arg(long, value_name = "MODEL", value_parser = one_of::<CameraModel>())]
     camera_model: Option<CameraModel>,
@@ -68,13 +68,13 @@ pub(crate) struct ViewArgs {
     )]
     propose_views: Option<u32>,
     /// Draw N views on a circle around the target, starting at --eye
-    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>)]
     orbit: Option<u32>,
     /// Width of the picture in pixels; without --height, the height keeps the proportions
-    #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
+    #[arg(long, value_name = "PIXELS", value_parser = whole_number::<u32>)]
     width: Option<u32>,
     /// Height of the picture in pixels; without --width, the width keeps the proportions
-    #[arg(long, value_name = "PIXELS", value_parser = whole::<u32>)]
+    #[arg(long, value_name = "PIXELS", value_parser = whole_number::<u32>)]
     height: Option<u32>,
     /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"], value_parser = str::parse::<PictureScale>)]
@@ -377,12 +377,12 @@ fn reported(views: Views, verbosity: Verbosity) -> Result<Views> {
         check_memory([camera.width, camera.height])?;
     }
     if let Some(flags) = reproducing(&views) {
-        verbosity.remark(&format!("the view is that of {flags}"));
+        verbosity.remark(&format!("flags of this view: {flags}"));
     }
     Ok(views)
 }
 
 fn count_of_views(text: &str) -> std::result::Result<u32, String> {
-    let count = whole(text).ok().filter(|n| (1..=MAX_VIEWS).contains(n));
+    let count = whole_number(text).ok().filter(|n| (1..=MAX_VIEWS).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_VIEWS}"))
 }

@@ -44,7 +44,7 @@ pub struct StochasticFrame {
     pub geometry: Geometry,
     /// Counters of the set-up of all triangles and of one raster of the opaque ones.
     pub counters: RasterCounters,
-    /// What each sample shows.
+    /// Identifier and depth of each sample.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
 }

@@ -210,10 +210,10 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
             clippy::cast_possible_truncation,
             reason = "pictures have at most 2^15 pixels per side"
         )]
-        let place = [x / 2, y / 2].map(|v| v as u16);
+        let block = [x / 2, y / 2].map(|v| v as u16);
         self.chunk.quads.push(QuadHits {
             primitive: self.triangle.primitive,
-            place,
+            block,
             coverage,
             first: self.chunk.hits.len() as u64,
         });

@@ -14,7 +14,7 @@ pub struct QuadHits {
     /// Number of the primitive in submission order, from 1.
     pub primitive: u32,
     /// Column and row of the block of 2x2 pixels, in blocks.
-    pub place: [u16; 2],
+    pub block: [u16; 2],
     /// Samples hit, not zero: bit `c * samples + s` for sample `s` of pixel `c` (0 top left, 1 top
     /// right, 2 bottom left, 3 bottom right).
     pub coverage: u64,

@@ -36,7 +36,7 @@ pub struct GridCounts {
 }
 
 impl Quantiles {
-    /// Quantiles of values, each of which stands for a number of equal ones (nearest rank); 0 of none.
+    /// Weighted quantiles of `(value, count)` pairs by nearest rank; 0 without values.
     fn of(mut values: Vec<(f64, u64)>) -> Self {
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count: u64 = values.iter().map(|(_, count)| count).sum();

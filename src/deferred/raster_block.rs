@@ -113,15 +113,15 @@ impl<'a> RasterBlock<'a> {
         let across = self.picture[0].div_ceil(2);
         let mortons = self.mortons.chunks_exact(GROUPS * LANES);
         for ((state, mortons), at) in self.groups.iter().zip(mortons).zip(0_u32..) {
-            let place = [at % SIDE, at / SIDE];
-            if 2 * place[0] >= self.size[0] || 2 * place[1] >= self.size[1] {
+            let block = [at % SIDE, at / SIDE];
+            if 2 * block[0] >= self.size[0] || 2 * block[1] >= self.size[1] {
                 continue;
             }
-            let first = (place[1] * across + self.corner[0] / 2 + place[0]) as usize * 4 * count;
+            let first = (block[1] * across + self.corner[0] / 2 + block[0]) as usize * 4 * count;
             let samples = self
                 .view
                 .pattern
-                .block([0, 1].map(|k| self.corner[k] + 2 * place[k]));
+                .block([0, 1].map(|k| self.corner[k] + 2 * block[k]));
             let used = || (0..LANES).filter(|lane| lane % PIXEL_LANES < count);
             let groups = || {
                 let numbers = samples.numbers.iter();

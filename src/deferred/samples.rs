@@ -45,8 +45,8 @@ impl VisibleSamples {
 
     /// Index of the first sample of the block at a column and row of blocks.
     #[inline]
-    pub fn block(&self, place: [u16; 2]) -> usize {
-        let [column, row] = place.map(usize::from);
+    pub fn block(&self, block: [u16; 2]) -> usize {
+        let [column, row] = block.map(usize::from);
         let across = self.size[0].div_ceil(2) as usize;
         (row * across + column) * 4 * self.samples as usize
     }

@@ -6,7 +6,7 @@ use super::backend::resolve::Background;
 use super::forward::cached_decoupled::{CachedDecoupled, CachedDecoupledSettings, MeasuredMemory};
 use super::forward::colour::SampleColour;
 use super::forward::msaa::Msaa;
-use super::forward::place::SampleOrder;
+use super::forward::sample_order::SampleOrder;
 use super::forward::{HitConsumer, PipelineOutcome, QuadShading};
 use super::geometry::Layer;
 use super::hits::HitStream;
@@ -28,14 +28,14 @@ pub enum PipelineRun {
         /// Whether a depth prepass comes first.
         has_prepass: bool,
     },
-    /// Traffic of sort-based deferred shading. Its shading is that of the back end.
+    /// First pass of sort-based deferred shading: traffic and visible samples. The back end shades.
     Sds {
         /// Side of the tiles in pixels; `None` for one tile.
         tile_px: Option<u32>,
     },
 }
 
-/// What to measure.
+/// Settings of [`simulate`].
 #[derive(Clone, Copy)]
 pub struct SimulationSettings<'a> {
     /// Caches and bus.
@@ -47,7 +47,8 @@ pub struct SimulationSettings<'a> {
     /// Shader of the pipelines that shade during the raster, for traffic and pictures; `None` for counts
     /// alone.
     pub shading: Option<&'a dyn QuadShading>,
-    /// Whether the traffic of pipelines that shade during the raster is measured. That of the others always is.
+    /// Whether the traffic of pipelines that shade during the raster is measured. The traffic of sort-based
+    /// deferred shading is always measured.
     pub measures_traffic: bool,
     /// Background of the pictures of pipelines that shade during the raster; `None` for no pictures.
     pub picture: Option<Background>,

@@ -2,7 +2,7 @@
 //! loads and stores of the tiles of the second pass (sections 4.1 and 4.2).
 
 use super::forward::depths::SampleDepths;
-use super::forward::place::{SampleOrder, each_bit};
+use super::forward::sample_order::{SampleOrder, each_bit};
 use super::forward::{HitConsumer, PipelineOutcome};
 use super::geometry::Layer;
 use super::hits::{Hit, HitChunk, QuadHits};
@@ -68,9 +68,9 @@ impl SpidTraffic {
     }
 
     /// Number of the tile, row by row, of a block of 2x2 pixels.
-    fn tile(&self, place: [u16; 2]) -> u32 {
+    fn tile(&self, block: [u16; 2]) -> u32 {
         let across = self.order.blocks()[0].div_ceil(self.tile_blocks);
-        let [column, row] = place.map(|at| u32::from(at) / self.tile_blocks);
+        let [column, row] = block.map(|at| u32::from(at) / self.tile_blocks);
         row * across + column
     }
 
@@ -78,7 +78,7 @@ impl SpidTraffic {
     fn loads(&self) -> BufferTraffic {
         let [columns, rows] = self.order.blocks();
         let side = self.tile_blocks.min(columns.max(rows)).max(1) as usize;
-        let per_place = 4 * self.order.samples as usize;
+        let per_block = 4 * self.order.samples as usize;
         let mut loads = BufferTraffic::default();
         let mut blocks = Vec::new();
         for top in (0..rows as usize).step_by(side) {
@@ -87,7 +87,7 @@ impl SpidTraffic {
                 for row in top..(top + side).min(rows as usize) {
                     let first = row * columns as usize + left;
                     let end = row * columns as usize + (left + side).min(columns as usize);
-                    let samples = first * per_place..end * per_place;
+                    let samples = first * per_block..end * per_block;
                     for half in [0, self.second_half] {
                         let words = half + samples.start..half + samples.end;
                         let range = words.start / BLOCK_WORDS..words.end.div_ceil(BLOCK_WORDS);
@@ -105,7 +105,7 @@ impl SpidTraffic {
     /// Keeps the hits of a forward draw for the second pass. Only alpha-tested draws write depths.
     fn keep(&mut self, chunk: &HitChunk, layer: Layer) {
         let blocks = chunk.blocks().map(|(quad, hits, kept)| ForwardBlock {
-            tile: self.tile(quad.place),
+            tile: self.tile(quad.block),
             quad: *quad,
             hits: hits.to_vec(),
             written: if layer == Layer::AlphaTested { kept } else { 0 },
@@ -119,7 +119,7 @@ impl SpidTraffic {
         let mut forward = std::mem::take(&mut self.forward);
         forward.sort_by_key(|block| block.tile);
         for block in &forward {
-            let first = self.order.first(block.quad.place);
+            let first = self.order.first(block.quad.block);
             self.depths
                 .test_late(first, &block.quad, &block.hits, block.written);
         }
@@ -137,7 +137,7 @@ impl SpidTraffic {
 impl HitConsumer for SpidTraffic {
     fn opaque(&mut self, chunk: &HitChunk) {
         for quad in &chunk.quads {
-            let first = self.order.first(quad.place);
+            let first = self.order.first(quad.block);
             let hits = chunk.of(quad);
             let rule = DepthRule::Nearer;
             let passed = self.depths.test(first, quad.coverage, hits, rule);

@@ -62,7 +62,7 @@ impl GpuSpec {
 }
 
 /// Declares the configuration with one field per unit. `only_if PART` behind a unit names the optional
-/// part that reads those of its fields that name none.
+/// part that reads the fields of this unit that name no part themselves.
 macro_rules! config {
     ($($field:ident: $spec:ty $(, only_if $part:expr)?;)+) => {
         /// Specifications of all units.

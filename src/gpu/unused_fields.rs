@@ -12,7 +12,7 @@ use quadrille_machine::spec::OptionalPart;
 pub struct UnusedField {
     /// `unit.field`.
     pub name: String,
-    /// What would read it, which no method has.
+    /// The unit that would read it; no method has it.
     pub lacks: &'static str,
 }
 

@@ -126,7 +126,7 @@ impl<'a> PreparedView<'a> {
         }
     }
 
-    /// What preprocessing has to do for the draw, without the lists of a software renderer.
+    /// Work of preprocessing for the draw, without the tile lists of a software renderer.
     #[must_use]
     pub fn workload(&self) -> Workload {
         self.scene_counts().workload(&self.draw)

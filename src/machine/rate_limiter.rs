@@ -3,7 +3,7 @@
 use super::rate::Rate;
 use super::timing::Cycle;
 
-/// Binary digits of a point in time below a whole cycle.
+/// Fraction bits of fixed-point time stamps.
 const PART_BITS: u32 = 20;
 /// Parts of a cycle that these digits can tell apart.
 const PARTS: u64 = 1 << PART_BITS;

@@ -135,7 +135,7 @@ pub use chain;
 #[derive(Debug, Default)]
 pub struct Retired {
     /// Cycle at which the draw ended.
-    pub at: Cycle,
+    pub cycle: Cycle,
 }
 
 impl<M> Sink<(), M> for Retired {
@@ -144,12 +144,12 @@ impl<M> Sink<(), M> for Retired {
     }
 
     fn end(&mut self, at: Cycle, _state: &mut M) {
-        self.at = self.at.max(at);
+        self.cycle = self.cycle.max(at);
     }
 }
 
 impl Unit for Retired {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        visitor.end(self.at);
+        visitor.end(self.cycle);
     }
 }

@@ -30,7 +30,7 @@ pub struct MeshDrawSettings {
     pub faces: Faces,
     /// Granularity of depth culling before shading.
     pub cull: Cull,
-    /// What makes triangles adjacent.
+    /// Adjacency of triangles.
     pub adjacency: Adjacency,
     /// Point at which shading inputs are sampled.
     pub sampling: Sampling,

@@ -22,8 +22,8 @@ const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
 /// Share of the largest outline below which the view from the front counts as a sliver: an assumption.
 const SLIVER: f64 = 0.5;
-/// How many times as large as from the front the outline of a mesh with a left and a right must be from
-/// the side for a view in profile: an assumption.
+/// Least ratio of the outline from the side to the outline from the front for which a mesh with a left and a
+/// right is shown in profile: an assumption.
 const PROFILE: f64 = 1.1;
 /// Cells along the diagonal of a mesh that tell whether its left mirrors its right: an assumption.
 const CELLS: usize = 64;

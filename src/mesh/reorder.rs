@@ -106,7 +106,7 @@ impl GreedyOrder {
                 }
                 first_left
             });
-            self.place(next);
+            self.emit(next);
             order.push(next);
         }
         order
@@ -130,8 +130,8 @@ impl GreedyOrder {
         best.map(|(_, triangle)| triangle)
     }
 
-    /// Places a triangle: its vertices move to the front of the cache, and scores change.
-    fn place(&mut self, triangle: usize) {
+    /// Emits a triangle: its vertices move to the front of the cache, and scores change.
+    fn emit(&mut self, triangle: usize) {
         self.is_placed[triangle] = true;
         let own = self.triangles[triangle];
         for vertex in own {

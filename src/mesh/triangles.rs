@@ -14,7 +14,7 @@ use super::polygon::PolygonCutter;
 use super::reorder::TriangleOrder;
 use super::vertex_names::VertexNames;
 
-/// What two triangles must have in common at both ends of an edge to be adjacent.
+/// Vertex property that two triangles must share at both ends of an edge to be adjacent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Adjacency {
     /// The vertex: position, texture coordinate, normal and colour are equal in value. This is the comparison of

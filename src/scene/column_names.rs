@@ -1,4 +1,4 @@
-//! Names of the columns of a splat table, which are those of a trainer's PLY.
+//! Names of the columns of a splat table: the property names of a trainer's PLY.
 
 use crate::assemble::PLAIN_SLOTS;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};

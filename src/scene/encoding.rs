@@ -18,7 +18,7 @@ pub struct SceneEncoding {
     pub axes_stated: bool,
     /// Whether the file says that the scene was trained with antialiasing.
     pub antialiased: Option<bool>,
-    /// What any file of the format loses of a trained scene, by design.
+    /// Properties of a trained scene that no file of the format can hold.
     pub losses: &'static str,
     /// Further remarks: what was left out, and how other renderers of the format draw it.
     pub notes: Vec<String>,

@@ -12,7 +12,7 @@ const MAX_COEFFICIENT: f64 = 1e4;
 /// Number of intervals in which the slope of a fisheye's polynomial is looked at.
 const SLOPE_STEPS: u32 = 4096;
 
-/// How a camera maps directions to its picture.
+/// Mapping of directions to the picture of a camera.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Projection {
     /// `x / z` and `y / z`.
@@ -29,7 +29,7 @@ pub enum Projection {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FisheyeLens {
     coefficients: [f64; 4],
-    /// The angle up to which the distance grows; 170 degrees at most.
+    /// Largest angle at which the distortion is still monotonic, at most 170 degrees.
     max_angle: f64,
 }
 
@@ -87,7 +87,7 @@ impl FisheyeLens {
         (angle * value, slope)
     }
 
-    /// The angle up to which the distance grows.
+    /// Largest angle at which the distortion is still monotonic.
     fn growing_until(&self) -> f64 {
         let grows = |angle: f64| self.distance(angle).1 > 0.0;
         let angle = |step: u32| MAX_FISHEYE_ANGLE * f64::from(step) / f64::from(SLOPE_STEPS);

@@ -22,7 +22,7 @@ pub struct Scene {
     pub comments: Vec<String>,
     /// Size of the file in bytes; for a format of several files, the total size.
     pub file_bytes: u64,
-    /// How the file stores the splats.
+    /// Storage of the splats in the file.
     pub encoding: SceneEncoding,
 }
 

@@ -51,9 +51,9 @@ pub struct SplatTable {
     pub profile_hint: Option<&'static str>,
     /// The file's format, by its content.
     pub format: SceneFormat,
-    /// Size of the file in bytes; for a format of several files, that of all of them.
+    /// Size of the file in bytes; for a format of several files, their total size.
     pub file_bytes: u64,
-    /// How the file stores the splats.
+    /// Storage of the splats in the file.
     pub encoding: SceneEncoding,
 }
 

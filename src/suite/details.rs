@@ -26,7 +26,7 @@ const BINS: u32 = 28;
 /// Key of the details in a report.
 const SCENE: &str = "scene";
 
-/// What a run has to keep for the figures.
+/// Maps and timelines that a run keeps for the figures.
 pub fn watch(method: Method) -> Watch {
     let is = |variant| method == Method::Pipeline(variant);
     Watch {

@@ -12,7 +12,7 @@ use super::shard::Shard;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 
-/// What a merge has found.
+/// Result of a merge of shards.
 #[derive(Debug)]
 pub struct Merged {
     /// Rows of the jobs, in order.

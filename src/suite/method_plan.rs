@@ -42,7 +42,7 @@ pub struct Candidate<'a> {
     pub is_large: bool,
 }
 
-/// What to run for a candidate.
+/// Methods to run for a candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Choice {
     /// Methods, each once.

@@ -90,7 +90,7 @@ impl Suite {
     fn check_matrix(&self) -> Result<()> {
         let has_recipe = self.scenes.iter().any(|scene| scene.seed().is_some());
         if !self.matrix.seeds.is_empty() && !has_recipe {
-            let expected = "a scene with a recipe, since seeds are those of procedural scenes";
+            let expected = "a scene with a recipe, since only procedural scenes have seeds";
             return Err(Error::malformed(
                 &self.path,
                 "matrix, seed",

@@ -36,7 +36,7 @@ pub(super) fn is_sweep(rows: &[Row]) -> bool {
     rows.iter().any(|row| Some(configuration_of(row)) != first)
 }
 
-/// What tells configurations apart: a heading, and the cell of each configuration.
+/// A column that tells configurations apart: its heading, and its cell for each configuration.
 struct Label {
     heading: String,
     of: Box<dyn Fn(&ConfigurationKey<'_>) -> String>,

@@ -174,7 +174,7 @@ fn layers_of_two_splats_are_those_of_the_definition() {
         let picture = pictures.iter().find(|p| p.layer == layer).unwrap();
         f64::from(picture.plane(plane)[4])
     };
-    let whole = |layer: Layer| pictures.iter().find(|p| p.layer == layer).unwrap().whole()[4];
+    let whole = |layer: Layer| pictures.iter().find(|p| p.layer == layer).unwrap().integers()[4];
     // Weights 0.25 and 0.75 * 0.9.
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-3, "{found}");
     close(at_centre(Layer::Alpha, 0), 0.925);
@@ -231,7 +231,7 @@ fn the_largest_weights_are_in_order_and_begin_with_the_largest() {
     let [largest, alpha, ids, weights] = &pictures[..] else {
         panic!("four layers");
     };
-    assert_eq!(largest.whole(), ids.plane_bits(0));
+    assert_eq!(largest.integers(), ids.plane_bits(0));
     for pixel in 0..61 * 37 {
         let weights: Vec<f32> = (0..4).map(|rank| weights.plane(rank)[pixel]).collect();
         let ids: Vec<u32> = (0..4).map(|rank| ids.plane_bits(rank)[pixel]).collect();
@@ -256,7 +256,7 @@ fn empty_pixels_have_no_identifier() {
                 let ids = values(&picture);
                 assert!(ids.iter().all(|id| *id == f64::from(u32::MAX)));
             }
-            Layer::Count => assert!(picture.whole().iter().all(|count| *count == 0)),
+            Layer::Count => assert!(picture.integers().iter().all(|count| *count == 0)),
             _ => assert!(values(&picture).iter().all(|v| *v == 0.0)),
         }
     }

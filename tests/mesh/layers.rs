@@ -147,12 +147,12 @@ fn differing(source: &dyn GridSource, samples: u32) -> f64 {
         let Some((z, n, share, triangle)) = expected else {
             differing += u32::from(found != 0.0);
             if found == 0.0 {
-                assert_eq!((id.whole()[at], depth.plane(0)[at]), (u32::MAX, 0.0));
+                assert_eq!((id.integers()[at], depth.plane(0)[at]), (u32::MAX, 0.0));
             }
             continue;
         };
         covered += 1;
-        if (f64::from(found) - share).abs() > 1e-6 || (is_alone && id.whole()[at] != triangle) {
+        if (f64::from(found) - share).abs() > 1e-6 || (is_alone && id.integers()[at] != triangle) {
             differing += 1;
             continue;
         }

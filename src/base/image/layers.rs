@@ -17,7 +17,7 @@ choice! {
         DepthSum = "depth-sum",
         /// Sum of `w / z`
         DepthInverse = "depth-inverse",
-        /// Depth of the last fragment in front of which more than half of the light passes
+        /// Depth of the last fragment with a transmittance above one half in front of it
         DepthMedian = "depth-median",
         /// Alpha: 1 less the transmittance behind all fragments
         Alpha = "alpha",
@@ -128,7 +128,7 @@ impl LayerPicture {
     }
 
     /// Values of the first plane of whole numbers: `id` or `count`.
-    pub fn whole(&self) -> &[u32] {
+    pub fn integers(&self) -> &[u32] {
         self.plane_bits(0)
     }
 

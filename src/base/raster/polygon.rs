@@ -80,16 +80,16 @@ impl Edge {
         self.a_inverse > 0.0
     }
 
-    /// What [`Edge::crossing`] needs for rows `y0` and on: the numerator there.
+    /// Numerator of [`Edge::crossing`] at row `y0`.
     fn numerator(&self, y0: i32) -> f64 {
         let at_column_0 = i64::from(self.b) * i64::from(y0) + self.c;
         0.5 * f64::from(self.a) - 0.5 - at_column_0 as f64
     }
 
-    /// Where the edge crosses row `y0 + row`: of a left edge, the first column inside is the
+    /// Column at which the edge crosses row `y0 + row`: of a left edge, the first column inside is the
     /// nearest whole number; of a right edge, that is the first column outside.
     ///
-    /// With `k = b j + c`, the first whole `i` with `a i + k >= 0` for a > 0 is that with
+    /// With `k = b j + c`, the first whole `i` with `a i + k >= 0` for a > 0 is the first with
     /// `a i > -k - 1/2`, so `ceil(x)` for `x = (-k - 1/2) / a`; for a < 0 the first with
     /// `a i + k < 0`, so `a i < -k - 1/2`, is `ceil(x)` again. This returns `x + 1/2`, which rounds
     /// to `ceil(x)` as `x` is never whole: it is at least `1 / (2 |a|) >= 2^-31` off.

@@ -165,13 +165,13 @@ impl SamplePattern {
         self.side_px * PIXEL
     }
 
-    /// Where the samples lie, in 1/256 px from the shading pixel's top left corner.
+    /// Sample positions in 1/256 px from the shading pixel's top left corner.
     pub fn offsets(&self) -> &[[i32; 2]] {
         &self.offsets[..self.count as usize]
     }
 
-    /// The same with x and y apart and always sixteen of them: those past [`Self::count`] are the
-    /// first ones again.
+    /// Sample positions as two arrays, x and y, of sixteen entries: entries past [`Self::count`] repeat the
+    /// first ones.
     pub fn lanes(&self) -> [[i32; MAX_SAMPLES]; 2] {
         [0, 1].map(|axis| self.offsets.map(|o| o[axis]))
     }

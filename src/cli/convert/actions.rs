@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use crate::cli::outputs::parse_numbers;
-use crate::cli::usage::{finite, parsed, positive, whole};
+use crate::cli::usage::{finite, parsed, positive, whole_number};
 use quadrille_base::error::Result;
 use quadrille_render::convert::{Action, Amount, Condition};
 use quadrille_scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table, load_with};
@@ -77,7 +77,7 @@ const ACTIONS: [ActionFlag; 13] = [
         Some("DEGREE"),
         "Drop spherical harmonics above a degree, 0 to 4",
         |text| {
-            let degree = whole(text).ok().filter(|degree| *degree <= 4);
+            let degree = whole_number(text).ok().filter(|degree| *degree <= 4);
             let degree = degree.ok_or("expected a degree from 0 to 4")?;
             Ok(Step::Table(Action::LimitSh(degree)))
         },
@@ -159,7 +159,7 @@ fn amount(text: &str) -> std::result::Result<Amount, String> {
     let percent = |text: &str| positive(text).ok().filter(|p| *p <= 100.0);
     let amount = match text.strip_suffix('%') {
         Some(text) => percent(text).map(|percent| Amount::Share(percent / 100.0)),
-        None => whole(text).ok().filter(|n| *n > 0).map(Amount::Splats),
+        None => whole_number(text).ok().filter(|n| *n > 0).map(Amount::Splats),
     };
     amount.ok_or_else(|| "expected a number of splats or a percentage such as 50%".to_owned())
 }

@@ -50,6 +50,6 @@ impl<'a> PointTest<'a> {
             let points = self.triangle.points(place.point());
             points.map_or([true; 4], |points| alpha.kept(points))
         });
-        kept[usize::from(spid.place())]
+        kept[usize::from(spid.corner())]
     }
 }

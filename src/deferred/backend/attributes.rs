@@ -73,7 +73,7 @@ impl ShadingTriangle {
         let planes = self.planes.as_ref()?;
         let [column, row] = [column, row].map(|v| 2 * i32::from(v));
         Some([[0, 0], [1, 0], [0, 1], [1, 1]].map(|[right, down]| {
-            let [x, y] = self.grid.place([column + right, row + down]);
+            let [x, y] = self.grid.position([column + right, row + down]);
             planes.at(x, y)
         }))
     }
@@ -82,7 +82,7 @@ impl ShadingTriangle {
 /// First-in-first-out cache of shaded vertices.
 #[derive(Debug, Clone)]
 pub struct VertexCache {
-    held: Vec<u64>,
+    vertices: Vec<u64>,
     next: usize,
     /// Vertices shaded.
     pub misses: u64,
@@ -92,7 +92,7 @@ impl VertexCache {
     /// Creates an empty cache.
     pub fn new(spec: &VertexCacheSpec) -> Self {
         Self {
-            held: vec![u64::MAX; spec.vertices as usize],
+            vertices: vec![u64::MAX; spec.vertices as usize],
             next: 0,
             misses: 0,
         }
@@ -100,7 +100,7 @@ impl VertexCache {
 
     /// Forgets all vertices.
     pub fn clear(&mut self) {
-        self.held.fill(u64::MAX);
+        self.vertices.fill(u64::MAX);
         self.next = 0;
     }
 
@@ -108,10 +108,10 @@ impl VertexCache {
     pub(crate) fn fetch(&mut self, found: &PrimitiveRef<'_>, first: u32) {
         for corner in found.grid.topology.triangles[usize::from(found.triangle)] {
             let key = u64::from(first) << 16 | u64::from(corner);
-            if !self.held.contains(&key) {
+            if !self.vertices.contains(&key) {
                 self.misses += 1;
-                self.held[self.next] = key;
-                self.next = (self.next + 1) % self.held.len();
+                self.vertices[self.next] = key;
+                self.next = (self.next + 1) % self.vertices.len();
             }
         }
     }

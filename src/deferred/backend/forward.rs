@@ -94,7 +94,7 @@ impl ForwardTarget<'_> {
         if !self.heat.is_empty() && self.memo.counters().misses > before {
             self.heat[pixel] += f64::from(EXECUTIONS_PER_QUAD);
         }
-        colours[usize::from(spid.place())]
+        colours[usize::from(spid.corner())]
     }
 }
 

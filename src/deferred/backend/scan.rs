@@ -27,7 +27,7 @@ impl ShadingQuad {
     #[inline]
     pub fn wanted(&self, sorted: &[SortEntry]) -> u8 {
         let entries = self.entries(sorted).iter();
-        entries.fold(0, |wanted, entry| wanted | 1 << entry.spid.place())
+        entries.fold(0, |wanted, entry| wanted | 1 << entry.spid.corner())
     }
 }
 

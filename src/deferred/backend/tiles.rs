@@ -285,7 +285,7 @@ impl<'a> Backend<'a> {
                 let wanted = quad.wanted(&self.entries);
                 let colours = shader.shade(quad.primitive, quad.quad, wanted);
                 for entry in entries {
-                    let [r, g, b, _] = colours[usize::from(entry.spid.place())];
+                    let [r, g, b, _] = colours[usize::from(entry.spid.corner())];
                     self.colours[entry.value as usize] = [r, g, b, 1.0];
                 }
             }

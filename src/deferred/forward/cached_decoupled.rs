@@ -6,7 +6,7 @@ use super::colour::SampleColour;
 use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
 use super::memo::Memo;
-use super::place::{SampleOrder, each_bit};
+use super::sample_order::{SampleOrder, each_bit};
 use super::shown::ShownSamples;
 use super::{HitConsumer, PipelineOutcome, QuadShaderFn, QuadShading};
 use crate::backend::resolve::Background;
@@ -35,7 +35,7 @@ pub struct CachedDecoupledSettings {
     pub picture: Option<Background>,
 }
 
-/// What measures traffic.
+/// Configuration of the memory whose traffic is measured.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasuredMemory<'a> {
     /// Configuration of the caches and of the memory bus.
@@ -122,7 +122,7 @@ impl<'a> CachedDecoupled<'a> {
 
     fn draw(&mut self, chunk: &HitChunk, rule: DepthRule) {
         for quad in &chunk.quads {
-            let first = self.order.first(quad.place);
+            let first = self.order.first(quad.block);
             let mut passed = self.depths.test(first, quad.coverage, chunk.of(quad), rule);
             if let (Some(shaded), DepthRule::Equal) = (&mut self.shaded, rule) {
                 let block = first / (4 * self.order.samples as usize);
@@ -148,7 +148,7 @@ impl<'a> CachedDecoupled<'a> {
         each_bit(quad.coverage, |bit| {
             mortons[bit as usize] = hits.next().map_or(0, |hit| hit.morton);
         });
-        let first = self.order.first(quad.place);
+        let first = self.order.first(quad.block);
         if let Some(spids) = self.spids.as_mut().filter(|_| layer == Layer::Opaque) {
             each_bit(passed, |bit| {
                 spids[first + bit as usize] = Spid {
@@ -184,7 +184,7 @@ impl<'a> CachedDecoupled<'a> {
                 words[bit as usize] = entry.words[point];
                 colours[bit as usize] = entry.colours[point];
                 if has_heat {
-                    serve(&mut entry.served, order.pixel(quad.place, bit));
+                    serve(&mut entry.served, order.pixel(quad.block, bit));
                 }
             });
         }
@@ -263,7 +263,7 @@ impl HitConsumer for CachedDecoupled<'_> {
 
     fn prepass(&mut self, chunk: &HitChunk) {
         for quad in &chunk.quads {
-            let first = self.order.first(quad.place);
+            let first = self.order.first(quad.block);
             let hits = chunk.of(quad);
             self.depths
                 .test(first, quad.coverage, hits, DepthRule::Nearer);
@@ -280,7 +280,7 @@ impl HitConsumer for CachedDecoupled<'_> {
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
         for (quad, hits, kept) in chunk.blocks() {
-            let first = self.order.first(quad.place);
+            let first = self.order.first(quad.block);
             let passed = self.depths.test_late(first, quad, hits, kept);
             self.shade((quad, hits), passed, passed & kept, Layer::AlphaTested);
         }

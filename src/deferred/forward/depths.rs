@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::place::{SampleOrder, each_bit};
+use super::sample_order::{SampleOrder, each_bit};
 use crate::hits::{Hit, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
 use crate::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};

@@ -7,7 +7,7 @@ pub mod depths;
 pub mod heat_shares;
 pub mod memo;
 pub mod msaa;
-pub mod place;
+pub mod sample_order;
 pub mod shown;
 
 use super::hits::HitChunk;
@@ -71,6 +71,6 @@ pub struct PipelineOutcome {
     pub spids: Option<Vec<Spid>>,
     /// Depth of each sample before forward draws, from the front end of the sorted back end.
     pub depths: Option<Vec<f32>>,
-    /// What the samples show, from pipelines that shade during the raster.
+    /// Picture and visible primitives, from pipelines that shade during the raster.
     pub shown: Option<ShownFrame>,
 }

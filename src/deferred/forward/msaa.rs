@@ -5,7 +5,7 @@
 use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
 use super::memo::Memo;
-use super::place::{SampleOrder, each_bit};
+use super::sample_order::{SampleOrder, each_bit};
 use super::shown::ShownSamples;
 use super::{HitConsumer, PipelineOutcome, QuadShaderFn, QuadShading};
 use crate::backend::resolve::Background;
@@ -52,7 +52,7 @@ impl<'a> Msaa<'a> {
 
     fn draw(&mut self, chunk: &HitChunk, rule: DepthRule, layer: Layer) {
         for quad in &chunk.quads {
-            let (first, hits) = (self.order.first(quad.place), chunk.of(quad));
+            let (first, hits) = (self.order.first(quad.block), chunk.of(quad));
             let passed = self.depths.test(first, quad.coverage, hits, rule);
             self.shade((quad, hits), passed, passed, layer);
         }
@@ -67,7 +67,7 @@ impl<'a> Msaa<'a> {
         if let Some(heat) = &mut self.heat {
             self.served.clear();
             each_bit(passed, |bit| {
-                serve(&mut self.served, self.order.pixel(quad.place, bit));
+                serve(&mut self.served, self.order.pixel(quad.block, bit));
             });
             heat.add(&self.served);
         }
@@ -111,7 +111,7 @@ impl HitConsumer for Msaa<'_> {
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
         for (quad, hits, kept) in chunk.blocks() {
-            let first = self.order.first(quad.place);
+            let first = self.order.first(quad.block);
             let passed = self.depths.test_late(first, quad, hits, kept);
             self.shade((quad, hits), passed, passed & kept, Layer::AlphaTested);
         }

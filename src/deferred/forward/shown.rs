@@ -1,16 +1,16 @@
-//! What the samples of a pipeline show that shades during the raster: its picture, its covered pixels, and
+//! Content of the samples of a pipeline that shades during the raster: its picture, its covered pixels, and
 //! the primitives in the first samples of pixels, by which blur is measured.
 
 use rayon::prelude::*;
 
-use super::place::{SampleOrder, each_bit};
+use super::sample_order::{SampleOrder, each_bit};
 use crate::backend::resolve::{Background, over};
 use crate::geometry::Layer;
 use crate::hits::QuadHits;
 use crate::memory::bits::BLOCK_WORDS;
 use quadrille_base::image::{ColourSpace, Frame};
 
-/// What all samples show so far.
+/// Content of all samples while the frame is drawn.
 #[derive(Debug)]
 pub struct ShownSamples {
     order: SampleOrder,
@@ -29,7 +29,7 @@ struct SampleColours {
     colours: Vec<[f32; 4]>,
 }
 
-/// What the samples of a finished frame show.
+/// Content of the samples of a finished frame.
 #[derive(Debug, Clone, Default)]
 pub struct ShownFrame {
     /// Pixels with a sample that any primitive covers.
@@ -72,7 +72,7 @@ impl ShownSamples {
         colours: &[[f32; 4]; BLOCK_WORDS],
     ) {
         let samples = self.order.samples;
-        let first = self.order.first(quad.place);
+        let first = self.order.first(quad.block);
         let block = first / (4 * samples as usize);
         self.covered[block] |= kept;
         if layer == Layer::Opaque {

@@ -60,8 +60,8 @@ impl<S: Simd> RangeLanes<S> {
 /// A corner of a triangle at one end of the shutter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Corner {
-    /// Distance from the picture's centre times `Z`, across and down.
-    pub(super) place: [f32; 2],
+    /// Offset from the picture's centre times `Z`, across and down.
+    pub(super) offset: [f32; 2],
     /// `Z`.
     pub(super) z: f32,
     /// Greatest shear on the lens, across and down.
@@ -95,7 +95,7 @@ impl CornerBounds {
             let mut found = [Corner::default(); 3];
             for (i, [x, y, z]) in corners.into_iter().enumerate() {
                 found[i] = Corner {
-                    place: [x, y],
+                    offset: [x, y],
                     z,
                     shear: [0, 1].map(|k| lens.a[k] * z + lens.b[k]),
                 };
@@ -184,7 +184,7 @@ impl CornerBounds {
         let mut distances = [f32x16::splat(simd, 0.0); 3];
         let corners = self.ends[end].iter().zip(&self.slack);
         for (distance, (corner, &slack)) in distances.iter_mut().zip(corners) {
-            let sharp = border * (-sign * corner.z) + sign * corner.place[axis];
+            let sharp = border * (-sign * corner.z) + sign * corner.offset[axis];
             *distance = sharp + corner.shear[axis].abs() + slack;
         }
         distances
@@ -226,7 +226,7 @@ impl CornerBounds {
             let mut ends = [[[[zero; 2]; 3]; 2]; 2];
             for (at, &time) in times.iter().enumerate() {
                 for i in 0..3 {
-                    let place = self.between(i, time, |corner| corner.place[axis]);
+                    let place = self.between(i, time, |corner| corner.offset[axis]);
                     let shear = self.between(i, time, |corner| corner.shear[axis]);
                     let slack = self.slack[i] * 2.0;
                     // From the left or top border, and from the right or bottom border.

@@ -27,7 +27,7 @@ pub struct SampleRange {
 
 /// The cells that a triangle may cover, and the samples in them.
 #[derive(Debug, Clone, Copy)]
-pub struct Kept<S: Simd> {
+pub struct CandidateCells<S: Simd> {
     /// Cells that it may cover, one bit per lane.
     pub cells: u16,
     range: RangeLanes<S>,
@@ -86,7 +86,7 @@ impl Culler {
         side: f32,
         area: [f32; 4],
         wanted: u16,
-    ) -> Kept<S> {
+    ) -> CandidateCells<S> {
         let rects = self.rects([left, top], side, area);
         let bounds = self.corners.range(simd, &rects);
         self.kept(simd, &rects, bounds, wanted)
@@ -102,7 +102,7 @@ impl Culler {
         side: f32,
         area: [f32; 4],
         wanted: u16,
-    ) -> Kept<S> {
+    ) -> CandidateCells<S> {
         let rects = self.rects([left, top], side, area);
         let [x0, y0, x1, y1] = area;
         let [x, y] = self.centre;
@@ -145,14 +145,14 @@ impl Culler {
         rects: &RectLanes<S>,
         (may_cover, range): (mask32x16<S>, RangeLanes<S>),
         wanted: u16,
-    ) -> Kept<S> {
+    ) -> CandidateCells<S> {
         let wanted = mask32x16::from_bitmask(simd, u64::from(wanted));
         let mut kept = may_cover & wanted;
         // Edges are tested only if the bounds in time and on the lens leave a cell.
         if kept.any_true() {
             kept = self.edges.may_show(simd, rects, &range, (kept, self.faces));
         }
-        Kept {
+        CandidateCells {
             cells: mask_bits(kept),
             range,
         }
@@ -247,7 +247,7 @@ impl Iterator for CellBatch {
     }
 }
 
-impl<S: Simd> Kept<S> {
+impl<S: Simd> CandidateCells<S> {
     /// The ranges of all cells, of use where a cell is kept.
     #[inline(always)]
     pub fn ranges(&self) -> CellRanges {

@@ -8,7 +8,7 @@ use crate::camera::lens::LensShear;
 use crate::sample::pattern::{LANES, PixelSample, SampleGroup};
 use quadrille_base::math::lanes::mask_bits;
 
-/// What all sample tests of a frame share.
+/// View parameters that all sample tests of a frame share.
 #[derive(Debug, Clone, Copy)]
 pub struct TestView {
     /// Shear of the lens.

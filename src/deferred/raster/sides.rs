@@ -102,7 +102,7 @@ impl CornerBounds {
             let along = |of: [f32; 2]| {
                 is_down.select(f32x16::splat(simd, of[1]), f32x16::splat(simd, of[0]))
             };
-            let sharp = border * (sign * -corner.z) + sign * along(corner.place);
+            let sharp = border * (sign * -corner.z) + sign * along(corner.offset);
             *distance = sharp + along(corner.shear.map(f32::abs)) + slack;
         }
         distances

@@ -188,9 +188,9 @@ impl ShadingGrid {
         spread(cell.to_int::<u32x16<S>>())
     }
 
-    /// Place of a grid point in shading space: column and row in pixels from the picture's centre. The
+    /// Position of a grid point in shading space: column and row in pixels from the picture's centre. The
     /// point may lie beyond the grid.
-    pub fn place(&self, point: [i32; 2]) -> [f64; 2] {
+    pub fn position(&self, point: [i32; 2]) -> [f64; 2] {
         let w = [0, 1].map(|k| f64::from(self.first[k]) + f64::from(point[k]) + 0.5);
         let [[a, b], [c, d]] = self.basis.map(|row| row.map(f64::from));
         let determinant = a * d - b * c;
@@ -272,7 +272,7 @@ mod tests {
         let mut inside = 0;
         for row in 0..rows {
             for column in 0..columns {
-                let [x, y] = grid.place([column, row]);
+                let [x, y] = grid.position([column, row]);
                 // Centres of pixels of the picture.
                 assert_eq!([x, y].map(f64::fract).map(f64::abs), [0.5, 0.0]);
                 let at = planes.at(x, y);
@@ -288,7 +288,7 @@ mod tests {
             }
         }
         assert!(inside > 20, "{inside}");
-        let corner = grid.place([0, 0]);
+        let corner = grid.position([0, 0]);
         // Quads of shading points are quads of the picture.
         let picture = [corner[0] + 32.0 - 0.5, corner[1] + 16.5 - 0.5];
         assert!(picture.iter().all(|v| v % 2.0 == 0.0), "{picture:?}");
@@ -416,7 +416,7 @@ mod tests {
             let last = grid.last.map(|v| v as i32);
             let mut inside = 0;
             for (row, column) in (0..=last[1]).flat_map(|r| (0..=last[0]).map(move |c| (r, c))) {
-                let [x, y] = grid.place([column, row]);
+                let [x, y] = grid.position([column, row]);
                 let weights = planes.at(x, y).weights;
                 if weights.iter().all(|w| *w > 0.02) {
                     inside += 1;

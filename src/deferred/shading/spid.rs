@@ -54,12 +54,12 @@ impl Spid {
         (self.primitive, self.morton >> 2)
     }
 
-    /// Place in the shading quad: 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    /// Corner of the shading quad: 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     #[inline]
-    pub fn place(self) -> u8 {
+    pub fn corner(self) -> u8 {
         #[allow(clippy::cast_possible_truncation, reason = "two bits")]
-        let place = (self.morton & 3) as u8;
-        place
+        let corner = (self.morton & 3) as u8;
+        corner
     }
 
     /// The key of the sort: the primitive in the upper half, the position in the lower one.
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(spid.point(), point);
             let corner = Spid::new(7, point.map(|v| v & !1));
             assert_eq!(spid.quad(), corner.quad());
-            assert_eq!(u16::from(spid.place()), point[0] & 1 | (point[1] & 1) << 1);
+            assert_eq!(u16::from(spid.corner()), point[0] & 1 | (point[1] & 1) << 1);
         }
         // Figure 4: the bits of x and y alternate, x lowest.
         assert_eq!(Spid::new(1, [0b011, 0b101]).morton, 0b10_01_11);

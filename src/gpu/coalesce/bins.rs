@@ -120,7 +120,7 @@ pub(super) struct Flushed<T> {
     pub(super) key: u32,
     pub(super) items: Vec<T>,
     left: usize,
-    /// Cycles in which the output was blocked, and busy, before the flush.
+    /// `[blocked, busy]` cycles of the output port when the flush began.
     output_before: [u64; 2],
 }
 
@@ -163,7 +163,7 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         flushed
     }
 
-    /// Cycles in which the output was blocked, and busy.
+    /// `[blocked, busy]` cycles of the output port.
     fn output_cycles(&self) -> [u64; 2] {
         let activity = &self.output.activity;
         [activity.idle[StallReason::Blocked as usize], activity.busy]

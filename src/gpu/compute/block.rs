@@ -89,7 +89,7 @@ pub struct Block {
     pub pixels: Box<[[f32; 4]; BLOCK_THREADS]>,
 }
 
-/// What all blocks of a picture share.
+/// Inputs that all blocks of a picture share.
 #[derive(Clone, Copy)]
 pub struct BlockDraw<'a> {
     /// Fragment shader of the draw.

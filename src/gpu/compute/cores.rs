@@ -1,6 +1,6 @@
 //! Timing of the blocks of the raster kernel: residency, rounds, barriers, issue, and memory.
 //!
-//! Blocks are dispatched in tile order, first to the cores in turn, then to whatever place becomes free
+//! Blocks are dispatched in tile order, first to the cores in turn, then to the slot that becomes free
 //! first. In every round a block votes, loads its entries (identifiers, then centres, conics and
 //! opacities), waits at a barrier, and loops over the entries.
 //!
@@ -88,16 +88,16 @@ struct WarpEnd {
     done: Cycle,
 }
 
-/// A place for a block on a core, and the block that holds it.
+/// A slot for a block on a core, with its current block.
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct BlockSlot {
     core: usize,
     block: usize,
     round: usize,
     warps: [WarpEnd; BLOCK_WARPS],
 }
 
-/// What a scheduler of a core issues, and when.
+/// State of a scheduler of a core.
 #[derive(Debug, Clone, Copy, Default)]
 struct Scheduler {
     /// Cycle at which all its work has been issued.
@@ -130,29 +130,29 @@ pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory, task: &Task) -> K
         loads: vec![0; cores],
         time: KernelTime::default(),
     };
-    let places = cores * index(input.spec.blocks_per_core(input.cores));
-    let mut places: Vec<_> = (0..places.min(input.blocks.len()))
-        .map(|block| Place {
+    let slots = cores * index(input.spec.blocks_per_core(input.cores));
+    let mut slots: Vec<_> = (0..slots.min(input.blocks.len()))
+        .map(|block| BlockSlot {
             core: block % cores,
             block,
-            ..Place::default()
+            ..BlockSlot::default()
         })
         .collect();
-    let mut next_block = places.len();
-    let mut ready: BinaryHeap<_> = (0..places.len()).map(|place| Reverse((0, place))).collect();
+    let mut next_block = slots.len();
+    let mut ready: BinaryHeap<_> = (0..slots.len()).map(|slot| Reverse((0, slot))).collect();
     while let Some(Reverse((at, number))) = ready.pop() {
         if task.is_cancelled() {
             break;
         }
-        let place = &mut places[number];
-        let at = if place.round < input.blocks[place.block].rounds.len() {
-            run.round(place, at)
+        let slot = &mut slots[number];
+        let at = if slot.round < input.blocks[slot.block].rounds.len() {
+            run.round(slot, at)
         } else {
-            let ended = run.end(place, at);
+            let ended = run.end(slot, at);
             if next_block == input.blocks.len() {
                 continue;
             }
-            (place.block, place.round) = (next_block, 0);
+            (slot.block, slot.round) = (next_block, 0);
             next_block += 1;
             ended
         };
@@ -163,35 +163,35 @@ pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory, task: &Task) -> K
 
 impl KernelRun<'_> {
     /// Runs the next round of a block from `at` on; returns the cycle at which it ends.
-    fn round(&mut self, place: &mut Place, at: Cycle) -> Cycle {
+    fn round(&mut self, slot: &mut BlockSlot, at: Cycle) -> Cycle {
         let spec = self.input.spec;
-        let setup = if place.round == 0 {
+        let setup = if slot.round == 0 {
             spec.setup_instructions
         } else {
             0
         };
-        let issued = self.issue_ahead(place, at, setup + spec.fetch_instructions);
-        let list = self.input.lists.tile(place.block);
-        let first = place.round * BLOCK_THREADS;
+        let issued = self.issue_ahead(slot, at, setup + spec.fetch_instructions);
+        let list = self.input.lists.tile(slot.block);
+        let first = slot.round * BLOCK_THREADS;
         let entries = &list[first..list.len().min(first + BLOCK_THREADS)];
-        let start = self.input.lists.start(place.block) + first;
+        let start = self.input.lists.start(slot.block) + first;
         let fetched = self.fetch(start, entries, issued);
-        let round = &self.input.blocks[place.block].rounds[place.round];
+        let round = &self.input.blocks[slot.block].rounds[slot.round];
         let wait = self.colour_wait(round, entries, fetched);
         for (warp, work) in round.warps.iter().enumerate() {
             let cost = spec.cost(work, self.input.draw.stop);
-            let number = self.scheduler_of(place, warp);
-            self.idle_until(number, fetched, place.warps[warp], [at, fetched]);
+            let number = self.scheduler_of(slot, warp);
+            self.idle_until(number, fetched, slot.warps[warp], [at, fetched]);
             let issue = cost.instructions * self.input.cores.issue_cycles;
             self.time.instructions += cost.instructions;
             self.time.by_reason.issue += issue;
             let scheduler = &mut self.schedulers[number];
             scheduler.issued += issue;
             scheduler.special = scheduler.special.max(fetched) + cost.special * spec.special_cycles;
-            let loads = &mut self.loads[place.core];
+            let loads = &mut self.loads[slot.core];
             *loads = fetched.max(*loads) + cost.loads * spec.load_cycles;
             let chain = fetched + cost.chain + u64::from(work.first) * wait;
-            place.warps[warp] = WarpEnd {
+            slot.warps[warp] = WarpEnd {
                 issued: scheduler.issued,
                 done: scheduler
                     .issued
@@ -200,22 +200,22 @@ impl KernelRun<'_> {
                     .max(chain),
             };
         }
-        place.round += 1;
-        let done = place.warps.iter().map(|warp| warp.done);
+        slot.round += 1;
+        let done = slot.warps.iter().map(|warp| warp.done);
         done.fold(fetched, Cycle::max)
     }
 
-    /// Ends a block from `at` on: writes its pixels; returns the cycle at which its place is free.
-    fn end(&mut self, place: &mut Place, at: Cycle) -> Cycle {
+    /// Ends a block from `at` on: writes its pixels; returns the cycle at which its slot is free.
+    fn end(&mut self, slot: &mut BlockSlot, at: Cycle) -> Cycle {
         let spec = self.input.spec;
-        let setup = if place.round == 0 {
+        let setup = if slot.round == 0 {
             spec.setup_instructions
         } else {
             0
         };
-        let issued = self.issue_ahead(place, at, setup + spec.end_instructions);
+        let issued = self.issue_ahead(slot, at, setup + spec.end_instructions);
         let done = issued.into_iter().fold(at, Cycle::max);
-        for (warp, end) in place.warps.iter_mut().zip(issued) {
+        for (warp, end) in slot.warps.iter_mut().zip(issued) {
             *warp = WarpEnd {
                 issued: end,
                 done: end,
@@ -227,7 +227,7 @@ impl KernelRun<'_> {
             clippy::cast_possible_truncation,
             reason = "fewer tiles than 2^32 in a picture"
         )]
-        let origin = [place.block % across, place.block / across].map(|tile| tile as u32 * TILE_PX);
+        let origin = [slot.block % across, slot.block / across].map(|tile| tile as u32 * TILE_PX);
         let accepted = self.input.addresses.write_tile(self.memory, origin, done);
         self.time.cycles = self.time.cycles.max(accepted);
         accepted
@@ -235,11 +235,11 @@ impl KernelRun<'_> {
 
     /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns the cycle at
     /// which each warp has issued its own.
-    fn issue_ahead(&mut self, place: &Place, at: Cycle, instructions: u64) -> [Cycle; BLOCK_WARPS] {
+    fn issue_ahead(&mut self, slot: &BlockSlot, at: Cycle, instructions: u64) -> [Cycle; BLOCK_WARPS] {
         let issue = instructions * self.input.cores.issue_cycles;
         std::array::from_fn(|warp| {
-            let number = self.scheduler_of(place, warp);
-            self.idle_until(number, at, place.warps[warp], [at, at]);
+            let number = self.scheduler_of(slot, warp);
+            self.idle_until(number, at, slot.warps[warp], [at, at]);
             self.schedulers[number].issued += issue;
             self.time.instructions += instructions;
             self.time.by_reason.issue += issue;
@@ -280,8 +280,8 @@ impl KernelRun<'_> {
     }
 
     /// Number of the scheduler that a warp of a block runs on.
-    fn scheduler_of(&self, place: &Place, warp: usize) -> usize {
-        place.core * self.per_core + warp % self.per_core
+    fn scheduler_of(&self, slot: &BlockSlot, warp: usize) -> usize {
+        slot.core * self.per_core + warp % self.per_core
     }
 
     /// Accounts for the cycles in which a scheduler has nothing to issue before `until`, when it gets work of

@@ -3,8 +3,8 @@
 //!
 //! The instruction counts come from the public kernel (`renderCUDA` in forward.cu of
 //! graphdeco-inria/diff-gaussian-rasterization), compiled for the Orin's shader cores (sm_87) and
-//! disassembled; the kernel without the termination test and the one that tests alpha after the blend are the
-//! same source with these statements removed or moved.
+//! disassembled. The variants (no termination test; alpha test after the blend) are the same source with these
+//! statements removed or moved.
 
 use crate::warp::cores::CoresSpec;
 use quadrille_base::shading::StopRule;

@@ -48,7 +48,7 @@ impl SceneCounts {
 }
 
 impl SceneCounts {
-    /// What preprocessing does for `draw`, which is of this scene.
+    /// Work of preprocessing for a `draw` of this scene.
     pub(crate) fn workload(&self, draw: &Draw) -> Workload {
         Workload {
             splats: self.splats.max(Self::of(draw).splats),
@@ -182,8 +182,8 @@ impl ComputeRenderer {
         }
     }
 
-    /// Fragments over the cut in tiles that do not list their splat: those of oriented boxes, which hold
-    /// all fragments, without those of the renderer's own lists.
+    /// Fragments over the cut in tiles that do not list their splat: fragments by the lists of oriented boxes, which
+    /// are complete, less fragments by the renderer's own lists.
     fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>, task: &Task) -> u64 {
         if task.is_cancelled() || self.method.tiles == TileTest::OrientedBox {
             return 0;

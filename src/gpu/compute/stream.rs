@@ -59,7 +59,7 @@ spec! {
     }
 }
 
-/// What a kernel waits for.
+/// Limiting factor of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
@@ -88,7 +88,7 @@ pub struct KernelCost {
     pub instructions: u64,
     /// Cycles, with the gap in front of it.
     pub cycles: Cycle,
-    /// What takes the longest.
+    /// Factor that takes the longest.
     pub limited_by: Limit,
 }
 
@@ -118,9 +118,9 @@ pub(super) struct Rates {
 impl Stream {
     pub(super) fn cost(&self, rates: &Rates) -> KernelCost {
         let bytes_per_cycle = rates.gb_per_s * 1e3 / rates.clock_mhz * self.share;
-        let memory = whole(self.bytes as f64 / bytes_per_cycle);
+        let memory = ceil_to_u64(self.bytes as f64 / bytes_per_cycle);
         let issue = (self.instructions * rates.issue_cycles).div_ceil(rates.schedulers);
-        let gap = whole(self.gap_ns * rates.clock_mhz / 1e3);
+        let gap = ceil_to_u64(self.gap_ns * rates.clock_mhz / 1e3);
         let work = memory.max(issue);
         KernelCost {
             name: self.name,
@@ -142,6 +142,6 @@ impl Stream {
     clippy::cast_sign_loss,
     reason = "not negative, and far below 2^64"
 )]
-fn whole(number: f64) -> u64 {
+fn ceil_to_u64(number: f64) -> u64 {
     number.ceil() as u64
 }

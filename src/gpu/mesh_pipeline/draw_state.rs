@@ -235,8 +235,7 @@ impl Screen for MeshDrawState {
         self.depths.tiles_across
     }
 
-    /// Hides no tile where the depth test comes after shading, or where a quad without coverage goes
-    /// on because it may connect others.
+    /// Whether the tile is hidden. False if depth is tested late, or if the merge unit needs quads without coverage.
     #[inline]
     fn hides(&self, tile: &RasterTile<TileSamples>) -> bool {
         let lacks_empties = || {

@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// A fragment in the unit.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct PendingFragment {
     owner: u32,
     /// Index of its quad in memory.
     index: u32,
@@ -25,7 +25,7 @@ struct Held {
 #[derive(Debug, Default)]
 pub(super) struct MergedSamples {
     /// The fragments, by their numbers in the stream.
-    held: Vec<Held>,
+    fragments: Vec<PendingFragment>,
     /// The latest fragment with samples left at each position.
     latest: Vec<u32>,
     draw: u32,
@@ -42,9 +42,9 @@ impl MergedSamples {
         let latest = &mut self.latest[index as usize];
         let older = *latest;
         if fragment.quad.coverage != 0 {
-            *latest = index32(self.held.len());
+            *latest = index32(self.fragments.len());
         }
-        self.held.push(Held {
+        self.fragments.push(PendingFragment {
             owner: fragment.owner,
             index,
             coverage: fragment.quad.coverage,
@@ -59,24 +59,24 @@ impl MergedSamples {
         stream: &MergeStream,
         state: &mut MeshDrawState,
     ) -> Quad {
-        let index = self.held[merged.leader as usize].index;
+        let index = self.fragments[merged.leader as usize].index;
         let mut parts = Vec::new();
         let mut newer = NONE;
         let mut at = self.latest[index as usize];
         while at != NONE {
-            let held = &mut self.held[at as usize];
-            let share = held.coverage & stream.merged_into(at, merged.leader);
-            held.coverage &= !share;
-            let (is_empty, older) = (held.coverage == 0, held.older);
+            let fragment = &mut self.fragments[at as usize];
+            let share = fragment.coverage & stream.merged_into(at, merged.leader);
+            fragment.coverage &= !share;
+            let (is_empty, older) = (fragment.coverage == 0, fragment.older);
             if share != 0 {
-                parts.push((held.owner, share));
+                parts.push((fragment.owner, share));
             }
             if !is_empty {
                 newer = at;
             } else if newer == NONE {
                 self.latest[index as usize] = older;
             } else {
-                self.held[newer as usize].older = older;
+                self.fragments[newer as usize].older = older;
             }
             at = older;
         }
@@ -85,6 +85,6 @@ impl MergedSamples {
 
     /// Removes all fragments, once the unit is empty.
     pub(super) fn clear(&mut self) {
-        self.held.clear();
+        self.fragments.clear();
     }
 }

@@ -163,7 +163,7 @@ impl TimedMergeUnit {
         if is_barred {
             // The entries are older and may lie below.
             self.flush(arrival, state, next);
-        } else if self.driver.unit.held() == 0 {
+        } else if self.driver.unit.occupancy() == 0 {
             self.forget();
         } else {
             compared = self.driver.unit.compared_at(position);
@@ -192,7 +192,7 @@ impl TimedMergeUnit {
         state: &mut MeshDrawState,
         next: &mut impl Sink<Quad, MeshDrawState>,
     ) {
-        while self.driver.unit.held() > 0 {
+        while self.driver.unit.occupancy() > 0 {
             self.driver.unit.evict(&mut self.driver.stream);
             self.collect(state);
             let start = self.port.start(at);

@@ -29,7 +29,7 @@ const LANES: usize = WARP_QUADS * 4;
 /// (pixels, and [`LEAST_REACH`]) is looked at twice. Measured: 4.5e-7 at most over 6 million
 /// fragments near the cut, in pictures 64 to 8000 pixels wide.
 const BAND: f32 = 1.0 / 524_288.0;
-/// How far off an exponent near the cut may be, as a share of its own [`reach`]. Measured: 1.4e-6 at
+/// Largest error of an exponent near the cut, as a share of its own [`reach`]. Measured: 1.4e-6 at
 /// most over the same.
 const DOUBT: f32 = 1.0 / 262_144.0;
 /// Added to the reach: rounding errors of the exponent, the opacity and the constants.
@@ -81,7 +81,7 @@ pub struct FragmentShader<'a> {
     alpha_cap: f32,
     level: SimdLevel,
     near_cut: Option<&'a dyn NearCut>,
-    /// Distance of an exponent from the cut's below which a fragment is looked at twice.
+    /// Width of the band around the alpha cut within which exact arithmetic decides.
     band: f32,
 }
 

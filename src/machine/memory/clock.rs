@@ -4,7 +4,7 @@ use crate::timing::Cycle;
 
 /// Whole cycles in `ns` at `clock_mhz`.
 pub(super) fn cycles_in(ns: f64, clock_mhz: f64) -> Cycle {
-    whole(ns * clock_mhz / 1e3)
+    truncated(ns * clock_mhz / 1e3)
 }
 
 /// The integer part of a number that is not negative.
@@ -13,6 +13,6 @@ pub(super) fn cycles_in(ns: f64, clock_mhz: f64) -> Cycle {
     clippy::cast_sign_loss,
     reason = "validated fields: not negative, and their products far below 2^64"
 )]
-pub(super) fn whole(number: f64) -> u64 {
+pub(super) fn truncated(number: f64) -> u64 {
     number as u64
 }

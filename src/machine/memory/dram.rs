@@ -1,7 +1,7 @@
 //! DRAM with a bandwidth and a latency.
 
 use super::calendar::Calendar;
-use super::clock::{cycles_in, whole};
+use super::clock::{cycles_in, truncated};
 use crate::spec::spec;
 use crate::timing::Cycle;
 
@@ -36,7 +36,7 @@ impl Dram {
     pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            calendar: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
+            calendar: Calendar::new(truncated(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
         }
     }

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::calendar::Calendar;
-use super::clock::{cycles_in, whole};
+use super::clock::{cycles_in, truncated};
 use super::dram::Dram;
 use super::line::{LINE_BYTES, SECTOR_BYTES};
 use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
@@ -78,7 +78,7 @@ impl L2 {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
             write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
-            port: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
+            port: Calendar::new(truncated(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
             traffic: TrafficByClient::default(),
         }

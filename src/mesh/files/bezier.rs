@@ -49,11 +49,11 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn read(&mut self) -> Result<BezierPatches, Mismatch> {
         let mut patches = Vec::new();
-        for _ in 0..self.row::<1, _>(text::whole)?[0] {
-            let patch: [u32; 16] = self.row(text::whole)?;
+        for _ in 0..self.row::<1, _>(text::whole_number)?[0] {
+            let patch: [u32; 16] = self.row(text::whole_number)?;
             patches.push((self.number, patch));
         }
-        let [count] = self.row(text::whole)?;
+        let [count] = self.row(text::whole_number)?;
         if u64::from(count) > MAX_VERTICES {
             return Err((format!("at most {MAX_VERTICES} points"), count.to_string()));
         }

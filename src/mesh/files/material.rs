@@ -130,7 +130,7 @@ pub struct Texture {
     pub height: u32,
     /// Texels row by row from the top: red, green, blue and alpha as stored.
     pub texels: Vec<[u8; 4]>,
-    /// How the texture continues beyond its edges, and how it is filtered.
+    /// Wrapping beyond the edges of the texture, and filtering.
     pub sampler: Sampler,
 }
 

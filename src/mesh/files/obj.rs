@@ -254,7 +254,7 @@ impl Tags {
             }
         };
         let values: Vec<&[u8]> = words.collect();
-        let mut counts = counts.split(|byte| *byte == b'/').map(text::whole);
+        let mut counts = counts.split(|byte| *byte == b'/').map(text::whole_number);
         let mut count = || counts.next().unwrap_or(Ok(0)).map(|count| count as usize);
         let (ints, floats) = (count()?, count()?);
         if values.len() < ints.saturating_add(floats) || floats == 0 {
@@ -267,7 +267,7 @@ impl Tags {
             if sharpness >= INFINITE_SHARPNESS {
                 sharpness = f32::INFINITY;
             }
-            let vertices = vertices.iter().map(|word| text::whole(word));
+            let vertices = vertices.iter().map(|word| text::whole_number(word));
             self.0
                 .push((number, vertices.collect::<Result<_, _>>()?, sharpness));
         }

@@ -106,6 +106,6 @@ pub(crate) fn numbers<'a, const N: usize>(
 }
 
 /// Parses a whole number of 32 bits.
-pub(crate) fn whole(word: &[u8]) -> Result<u32, Mismatch> {
+pub(crate) fn whole_number(word: &[u8]) -> Result<u32, Mismatch> {
     parsed(word).ok_or_else(|| ("a whole number".into(), quoted(word)))
 }

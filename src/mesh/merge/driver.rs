@@ -78,7 +78,7 @@ impl MergeUnit for NoMerging {
 
     fn evict(&mut self, _stream: &mut MergeStream) {}
 
-    fn held(&self) -> u32 {
+    fn occupancy(&self) -> u32 {
         0
     }
 

@@ -313,7 +313,7 @@ pub trait MergeUnit: Debug + Send {
     fn evict(&mut self, stream: &mut MergeStream);
 
     /// Number of entries held.
-    fn held(&self) -> u32;
+    fn occupancy(&self) -> u32;
 
     /// Number of entries that a quad at this position is compared with one after the other.
     fn compared_at(&self, _position: [u16; 2]) -> u64 {
@@ -330,7 +330,7 @@ pub trait MergeUnit: Debug + Send {
 
     /// Empties the unit, oldest entry first.
     fn flush(&mut self, stream: &mut MergeStream) {
-        while self.held() > 0 {
+        while self.occupancy() > 0 {
             self.evict(stream);
         }
     }

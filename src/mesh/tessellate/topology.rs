@@ -57,7 +57,7 @@ impl Topologies {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     vertex: u16,
-    at: [f32; 2],
+    position: [f32; 2],
 }
 
 /// Returns the vertices of side `number` from corner to corner.
@@ -71,7 +71,7 @@ fn side(factors: Factors, number: usize) -> Vec<Node> {
         let [u, v] = along_side(u8::try_from(number).unwrap_or(0), t);
         Node {
             vertex: (before + i) % all,
-            at: [u * columns, v * rows],
+            position: [u * columns, v * rows],
         }
     };
     (0..=count).map(node).collect()
@@ -81,7 +81,7 @@ fn side(factors: Factors, number: usize) -> Vec<Node> {
 /// along them.
 fn zip(outer: &[Node], inner: &[Node], key: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Node; 3]>) {
     let (mut i, mut j) = (0, 0);
-    let middle = |chain: &[Node], k: usize| key(chain[k].at) + key(chain[k + 1].at);
+    let middle = |chain: &[Node], k: usize| key(chain[k].position) + key(chain[k + 1].position);
     while i + 1 < outer.len() || j + 1 < inner.len() {
         let takes_outer =
             j + 1 >= inner.len() || (i + 1 < outer.len() && middle(outer, i) <= middle(inner, j));
@@ -110,7 +110,7 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
         } else {
             let node = |x: u16, y: u16| Node {
                 vertex: total + (y - 1) * (columns - 1) + x - 1,
-                at: [x, y].map(f32::from),
+                position: [x, y].map(f32::from),
             };
             let low: Vec<_> = (1..columns).map(|x| node(x, 1)).collect();
             let high: Vec<_> = (1..columns).rev().map(|x| node(x, rows - 1)).collect();
@@ -131,7 +131,7 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
         a != b && b != c && c != a
     });
     let centroid = |t: &[Node; 3]| {
-        let mean = |axis: usize| (t[0].at[axis] + t[1].at[axis] + t[2].at[axis]) / 3.0;
+        let mean = |axis: usize| (t[0].position[axis] + t[1].position[axis] + t[2].position[axis]) / 3.0;
         [mean(0), mean(1)]
     };
     let sides = [columns, rows].map(f32::from);

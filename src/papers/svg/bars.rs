@@ -77,7 +77,7 @@ impl Group {
 /// A chart of groups of bars.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BarChart {
-    /// Description for those who cannot see the chart.
+    /// Accessible title (aria-label).
     pub(crate) title: String,
     /// The vertical axis.
     pub(crate) axis: Axis,

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::bars::Plot;
 use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series, WIDTH, class};
 
-/// How the points of a series are drawn.
+/// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
     /// Joined, with a dot each.
@@ -45,7 +45,7 @@ impl LineSeries {
 /// A chart of series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LineChart {
-    /// Description for those who cannot see the chart.
+    /// Accessible title (aria-label).
     pub(crate) title: String,
     /// The horizontal axis.
     pub(crate) x: Axis,

@@ -162,7 +162,7 @@ impl Canvas {
         );
     }
 
-    /// Writes a text that ends at the point and rises to it.
+    /// Draws text rotated by -35 degrees, right-aligned at the point.
     fn slanted_text(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
         let text = escaped(text);
         let _ = write!(

@@ -23,7 +23,7 @@ pub(crate) struct Strip {
 /// Strips below each other, with one scale of time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StripChart {
-    /// Description for those who cannot see the chart.
+    /// Accessible title (aria-label).
     pub(crate) title: String,
     /// Strips with a heading each that begins a group; an empty heading goes on with the group.
     pub(crate) strips: Vec<(String, Strip)>,

@@ -59,8 +59,8 @@ struct Pair {
 }
 
 /// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of
-/// the two, weighted by opacity times area, and as much opacity times area as both; columns that only PLY
-/// has are those of the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler
+/// the two, weighted by opacity times area, and the sum of their opacities times areas; columns that only PLY
+/// has are copied from the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler
 /// divergence that they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction",
 /// IEEE Transactions on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
 pub(super) fn decimate(

@@ -7,8 +7,8 @@ use quadrille_base::task::Task;
 /// Neighbours that a splat is compared with.
 const NEIGHBOURS: usize = 16;
 
-/// The local outlier factor of each point: how many times as sparse its surroundings are as those of its
-/// neighbours (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD
+/// The local outlier factor of each point: the mean density around its neighbours divided by the density around
+/// the point (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD
 /// 2000). It is about 1 within a surface of any density, also at its edge, and large for points that stand
 /// alone.
 pub(super) fn outlier_factors(columns: &[Vec<f32>; 3], task: &Task) -> Result<Vec<f32>> {

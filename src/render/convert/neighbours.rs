@@ -20,7 +20,7 @@ pub(super) struct Neighbour {
 /// A point of the tree.
 #[derive(Debug, Clone, Copy)]
 struct Point {
-    at: [f32; 3],
+    position: [f32; 3],
     row: u32,
 }
 
@@ -38,7 +38,7 @@ impl Neighbours {
         let [x, y, z] = columns;
         let rows = (0u32..).zip(x.iter().zip(y).zip(z));
         let point = |(row, ((x, y), z)): (u32, ((&f32, &f32), &f32))| Point {
-            at: [*x, *y, *z],
+            position: [*x, *y, *z],
             row,
         };
         let mut points: Vec<Point> = rows.map(point).collect();
@@ -90,7 +90,7 @@ impl Neighbours {
         let middle = part.start + part.len() / 2;
         let root = &self.points[middle];
         let axis = usize::from(self.axes[middle]);
-        let beyond = from.at[axis] - root.at[axis];
+        let beyond = from.position[axis] - root.position[axis];
         let (low, high) = (part.start..middle, middle + 1..part.end);
         // The side on which `from` itself stands.
         let is_low = beyond < 0.0 || beyond == 0.0 && from.row < root.row;
@@ -111,7 +111,7 @@ fn build(points: &mut [Point], axes: &mut [u8]) {
     }
     let mut bounds = [(f32::INFINITY, f32::NEG_INFINITY); 3];
     for point in &*points {
-        for (bound, v) in bounds.iter_mut().zip(point.at) {
+        for (bound, v) in bounds.iter_mut().zip(point.position) {
             *bound = (bound.0.min(v), bound.1.max(v));
         }
     }
@@ -126,7 +126,7 @@ fn build(points: &mut [Point], axes: &mut [u8]) {
     let at = usize::from(axis);
     let middle = points.len() / 2;
     points.select_nth_unstable_by(middle, |a, b| {
-        a.at[at].total_cmp(&b.at[at]).then(a.row.cmp(&b.row))
+        a.position[at].total_cmp(&b.position[at]).then(a.row.cmp(&b.row))
     });
     axes[middle] = axis;
     let is_large = points.len() > PARALLEL;
@@ -149,7 +149,7 @@ fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point
     if point.row == from.row {
         return;
     }
-    let offset = [0, 1, 2].map(|axis| from.at[axis] - point.at[axis]);
+    let offset = [0, 1, 2].map(|axis| from.position[axis] - point.position[axis]);
     let found = Neighbour {
         row: point.row,
         distance_squared: offset.iter().map(|v| v * v).sum(),

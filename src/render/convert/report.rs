@@ -1,4 +1,4 @@
-//! What a conversion loses: differences of pictures and of attributes.
+//! Loss of a conversion: differences of pictures and of attributes.
 
 use std::path::Path;
 

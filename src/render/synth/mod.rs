@@ -55,7 +55,7 @@ choice! {
         #[default]
         Mixed = "mixed",
         /// Consecutive splats are neighbours in space, sorted along a space-filling curve, as in the
-        /// files of most exporters. Their median distance is below 0.01 of that of two random splats.
+        /// files of most exporters. The median distance between them is below 0.01 of the median distance between random splats.
         Space = "space",
     }
 }

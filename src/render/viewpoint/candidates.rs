@@ -10,7 +10,7 @@ use quadrille_scene::cameras::{FramingTarget, weighted_quantiles, weighted_sampl
 const AZIMUTHS: u32 = 8;
 /// Elevations of the rings above the target, in degrees.
 const ELEVATIONS: [f64; 3] = [6.0, 18.0, 32.0];
-/// Distances of the rings, as factors on the one that shows the whole content.
+/// Distances of the rings, as factors on the distance that shows the whole content.
 const DISTANCES: [f64; 3] = [0.6, 0.8, 1.0];
 /// Shares of the content on either side of an eye inside, along the two level axes.
 const LEVEL_SHARES: [f64; 5] = [0.06, 0.28, 0.5, 0.72, 0.94];

@@ -44,7 +44,7 @@ const PITCH_EXPONENT: f64 = 1.5;
 /// of a place is better than one of a thing in it.
 const HALF_DEPTH: f64 = 0.35;
 
-/// What a small picture shows.
+/// Score of a small picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Score {
     /// Total score of the view; larger is better.
@@ -60,7 +60,7 @@ pub(super) struct Scorer {
     frame: Option<Frame>,
 }
 
-/// What all pictures of a look have in common.
+/// Scene and settings that all pictures of a search share.
 pub(super) struct Scoring {
     pub(super) sample: SplatSample,
     pub(super) intrinsics: Intrinsics,
@@ -68,7 +68,7 @@ pub(super) struct Scoring {
     pub(super) up: Vector3<f64>,
     /// Radius of the main content.
     pub(super) radius: f64,
-    /// Depth up to which something is in the face of the camera.
+    /// Distance within which content obstructs the view.
     pub(super) near: f64,
 }
 

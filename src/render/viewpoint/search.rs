@@ -33,7 +33,7 @@ const ROUNDS: usize = 3;
 const FIRST_STEP: (f64, f64) = (0.2, 12.0);
 /// Accumulated alpha at which a small picture takes no more splats.
 const OPAQUE: f64 = 0.97;
-/// Depth up to which something is in the face of the camera, as a share of the content's radius.
+/// Distance within which content obstructs the view, as a share of the content's radius.
 const NEAR: f64 = 0.08;
 /// Angle in degrees between two views, or distance of their eyes as a share of the content's radius,
 /// from which they are different views.
@@ -364,7 +364,7 @@ fn rounded(value: f64, scale: f64) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64")]
     let exponent = scale.log10().floor() as i32;
     let decimals = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0).min(300);
-    // As text, so that the number is the one that its few digits stand for.
+    // By way of text, which gives the f64 nearest to the decimal number.
     let value = format!("{value:.decimals$}").parse().unwrap_or(value);
     if value == 0.0 { 0.0 } else { value }
 }

@@ -67,7 +67,7 @@ struct Peak {
     /// Share of the area of all splats in the fullest bin.
     share: f64,
     /// Position of the bin between the ends of the scene, 0 to 1.
-    at: f64,
+    position: f64,
     /// Position of the median of the area of all splats, likewise.
     median: f64,
 }
@@ -76,7 +76,7 @@ struct Peak {
 /// if both say so is the unusual sign taken, since a ceiling may be the larger surface.
 fn sign_of_up(peak: &Peak, usual: f64) -> f64 {
     let below = |position: f64| if position < 0.5 { 1.0 } else { -1.0 };
-    let (floor, content) = (below(peak.at), below(peak.median));
+    let (floor, content) = (below(peak.position), below(peak.median));
     if floor == content && floor != usual {
         -usual
     } else {
@@ -113,7 +113,7 @@ fn level_peak(patches: &[Patch], axis: usize) -> Peak {
     let fullest = fullest.unwrap_or(0);
     Peak {
         share: bins[fullest] / total,
-        at: (fullest as f64 + 0.5) / BINS as f64,
+        position: (fullest as f64 + 0.5) / BINS as f64,
         median: (quantile(0.5) - low) / extent,
     }
 }

@@ -19,7 +19,7 @@ pub struct CameraFile {
     pub names_in_file: Vec<String>,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
-    /// What was found and applied, one sentence each.
+    /// Remarks on values that were found and applied, one sentence each.
     pub remarks: Vec<String>,
     /// Frames per second, if the file is a path of a film and states them.
     pub frame_rate: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a camera file leaves open.
+//! Values for fields that a camera file lacks.
 
 use std::path::PathBuf;
 

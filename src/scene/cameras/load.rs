@@ -35,7 +35,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
 /// As [`load`].
 pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<CameraFile> {
     let path = path.as_ref();
-    named(path, load_raw(path, options)?)
+    with_unique_names(path, load_raw(path, options)?)
 }
 
 /// Loads the cameras in the bytes of a JSON file of any format that [`load`] reads. Errors call the source
@@ -45,11 +45,11 @@ pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<Came
 /// As [`load`].
 pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let path = Path::new(BYTES);
-    named(path, read_json_bytes(path, bytes, options)?)
+    with_unique_names(path, read_json_bytes(path, bytes, options)?)
 }
 
-/// Makes the names of cameras unique, of which there is one at least.
-fn named(path: &Path, mut file: CameraFile) -> Result<CameraFile> {
+/// Refuses a file without cameras, and makes the names of its cameras unique.
+fn with_unique_names(path: &Path, mut file: CameraFile) -> Result<CameraFile> {
     if file.cameras.is_empty() {
         return Err(Error::malformed(
             path,

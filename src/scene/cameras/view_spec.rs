@@ -54,7 +54,7 @@ pub struct Views {
     pub names_in_file: Vec<String>,
     /// Warnings about ignored or assumed values of the file, one sentence each.
     pub warnings: Vec<String>,
-    /// What was found in the file and applied, one sentence each.
+    /// Remarks on values of the file that were applied, one sentence each.
     pub remarks: Vec<String>,
     /// Frames per second that the file states.
     pub frame_rate: Option<f64>,

@@ -17,11 +17,11 @@ pub(super) struct FormatReader {
     pub(super) has_mark: fn(&[u8]) -> bool,
     /// Extensions in lower case, for files without such bytes.
     pub(super) extensions: &'static [&'static str],
-    /// How the format is read; `None` if it is known but not supported.
+    /// Functions that read the format; `None` if it is known but not supported.
     pub(super) reader: Option<Reader>,
 }
 
-/// How a format is read.
+/// Functions that read a format.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
     /// Reads raw columns.
@@ -65,7 +65,7 @@ impl SceneSource<'_> {
         Error::malformed(self.path, place, expected, found)
     }
 
-    /// What a table says of this file.
+    /// Origin of a table that is read from this file.
     pub(super) fn describe(&self, format: SceneFormat, encoding: SceneEncoding) -> TableSource {
         TableSource {
             format,

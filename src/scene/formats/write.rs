@@ -118,7 +118,7 @@ impl OutputFormat {
         }
     }
 
-    /// What of `table` the format has no place for, one sentence each.
+    /// Content of `table` that the format cannot hold, one sentence each.
     pub fn losses(self, table: &SplatTable) -> Vec<String> {
         let mut losses = Vec::new();
         if self == Self::Ply {

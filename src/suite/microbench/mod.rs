@@ -63,7 +63,7 @@ pub const ALL: [Microbenchmark; 10] = [
     },
     Microbenchmark {
         name: "one-pixel",
-        about: "how long blends of one pixel take, each of which needs the one before",
+        about: "how long dependent blends of one pixel take",
         run: one_pixel::run,
     },
     Microbenchmark {

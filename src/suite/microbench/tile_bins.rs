@@ -85,7 +85,7 @@ fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
     })
 }
 
-/// Number of tiles up to which quads are gathered, and warps per tile beyond.
+/// Largest number of tiles whose quads are gathered, and warps per tile beyond it.
 fn sweep(config: &Config) -> [Check; 2] {
     let counts: Vec<_> = (1..=MOST_TILES)
         .map(|tiles| (u64::from(tiles), warps_on(config, tiles, None)))

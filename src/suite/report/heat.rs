@@ -74,7 +74,7 @@ pub struct HeatMap<'a> {
     pub counts: &'a [u32],
     /// Scale of the values.
     pub scale: Scale,
-    /// What determines the end of the scale.
+    /// Flag or rule that determines the end of the scale.
     pub scale_end: &'static str,
     /// Colours of the scale.
     pub palette: Palette,

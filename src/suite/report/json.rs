@@ -108,7 +108,7 @@ pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, 
     }
 }
 
-/// What a variant of the pipeline reports beside its time.
+/// Counts of a variant of the pipeline.
 fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
     let cache = &outcome.crop_cache;
     let counts = json!({
@@ -146,7 +146,7 @@ fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
     joined([cycles, limits(&outcome.units), counts])
 }
 
-/// What a draw whose shader blends reports beside the counts of every draw.
+/// Further counts of a draw whose shader blends.
 fn in_shader(counts: &InShader) -> Value {
     match counts {
         InShader::Unordered(counts) => json!({ "shader_blend": counts }),

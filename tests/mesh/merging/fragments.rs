@@ -159,12 +159,12 @@ pub(super) fn compare(
         for fragment in fragments {
             unit.push(fragment, &mut stream);
             oracle.push(fragment);
-            assert!(entries.is_none_or(|e| unit.held() <= e));
+            assert!(entries.is_none_or(|e| unit.occupancy() <= e));
         }
         if flush_between {
             unit.flush(&mut stream);
             oracle.flush();
-            assert_eq!(unit.held(), 0);
+            assert_eq!(unit.occupancy(), 0);
         }
     }
     unit.flush(&mut stream);

@@ -1,4 +1,4 @@
-//! What a film is, beside its pictures.
+//! Properties of a film.
 
 use super::rate::FrameRate;
 

@@ -4,7 +4,7 @@ use quadrille_deferred::camera::lens::LensShear;
 use quadrille_deferred::raster::sample_test::Sample;
 use quadrille_deferred::raster::triangle::MovingTriangle;
 
-/// What a sample sees of a triangle.
+/// Exact result of the test of a sample against a triangle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactHit {
     pub(super) depth: f64,

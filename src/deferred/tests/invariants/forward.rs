@@ -32,7 +32,7 @@ struct Forward<'a> {
 impl Forward<'_> {
     fn draw(&mut self, chunk: &HitChunk, layer: Layer) {
         for (quad, hits, kept) in chunk.blocks() {
-            let first = self.frame.visible.block(quad.place);
+            let first = self.frame.visible.block(quad.block);
             let mut left = quad.coverage;
             for hit in hits {
                 let sample = left.trailing_zeros();
@@ -48,7 +48,7 @@ impl Forward<'_> {
                 let shader = &mut self.shader;
                 let shade = || shader.shade(spid.primitive, spid.morton >> 2, 0b1111);
                 let colours = *self.memo.look_up(spid.quad(), shade, |_| ());
-                let [r, g, b, alpha] = colours[usize::from(spid.place())];
+                let [r, g, b, alpha] = colours[usize::from(spid.corner())];
                 if kept >> sample & 1 == 0 {
                     continue;
                 }

@@ -151,7 +151,7 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
     }
 }
 
-/// Compares the owners of all samples of frames of random scenes with those of exact arithmetic, until
+/// Compares the owners of all samples of frames of random scenes with the owners by exact arithmetic, until
 /// `wanted` samples have been compared; returns how many were too close to an edge, to another depth or to
 /// the near plane to tell, and how many showed a triangle.
 fn compare_owners(wanted: u64) -> (u64, u64) {
@@ -373,7 +373,7 @@ fn the_ordered_hits_lead_to_the_same_samples() {
             for quad in &chunk.quads {
                 assert!(quad.primitive >= last && quad.coverage != 0);
                 last = quad.primitive;
-                let first = frame.visible.block(quad.place);
+                let first = frame.visible.block(quad.block);
                 let mut left = quad.coverage;
                 for hit in chunk.of(quad) {
                     let at = first + left.trailing_zeros() as usize;

@@ -135,7 +135,7 @@ fn blocks_of_real_frames_come_back() {
                 let (primitive, quad) = spid.quad();
                 let colour = match primitive {
                     0 => [0.0; 4],
-                    _ => shader.shade(primitive, quad, 0b1111)[usize::from(spid.place())],
+                    _ => shader.shade(primitive, quad, 0b1111)[usize::from(spid.corner())],
                 };
                 SampleColour::Rgba16f.encode(colour)
             });

@@ -85,8 +85,8 @@ impl<'a> Materials<'a> {
         let mut texture = |(slot, info): (&str, Option<&TextureInfo>)| match info {
             Some(info) if TextureMapping::of(info) != mapping => {
                 builder.warn(format!(
-                    "{slot} of material {name:?} is left out: its texture coordinates are not those of the \
-                     material's first texture"
+                    "{slot} of material {name:?} is left out: its texture coordinates differ from \
+                     the coordinates of the material's first texture"
                 ));
                 Ok(None)
             }

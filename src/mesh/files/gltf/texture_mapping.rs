@@ -1,4 +1,4 @@
-//! Where the texels of a glTF texture lie on a primitive: a set of texture coordinates, transformed by
+//! Mapping of the texels of a glTF texture to a primitive: a set of texture coordinates, transformed by
 //! `KHR_texture_transform`.
 
 use quadrille_scene::formats::gltf::{Material, TextureInfo};

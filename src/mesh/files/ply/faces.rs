@@ -7,7 +7,7 @@ use super::super::mesh::{Corner, NONE};
 use super::vertices::ColourColumns;
 use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
-use quadrille_scene::formats::ply::{Element, Kind, Row, whole};
+use quadrille_scene::formats::ply::{Element, Kind, Row, to_count};
 
 /// Columns of the element `face`.
 #[derive(Default)]
@@ -102,7 +102,7 @@ impl Polygons {
         };
         let of_face = |at: usize| row.property(at).first().copied();
         let texture = columns.texture.map_or(Some(0.0), of_face);
-        let texture = texture.and_then(whole).map(u32::try_from);
+        let texture = texture.and_then(to_count).map(u32::try_from);
         self.polygons.push(Polygon {
             end: self.corners.len(),
             texture: texture.and_then(Result::ok).unwrap_or(NONE),
@@ -117,7 +117,7 @@ impl Polygons {
             return Err(("a face of 3 vertices or more".into(), found));
         }
         for &index in indices {
-            let vertex = whole(index).filter(|vertex| (*vertex as u64) < count);
+            let vertex = to_count(index).filter(|vertex| (*vertex as u64) < count);
             let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
             let vertex = vertex.ok_or_else(|| {
                 let expected = format!("a vertex of {count}, numbered from 0");

@@ -402,13 +402,13 @@ impl MergeUnit for PixelMerging {
             return;
         }
         self.entries.link_staged(key);
-        if self.held() > self.settings.entries
+        if self.occupancy() > self.settings.entries
             && let Some(oldest) = self.entries.oldest()
         {
             self.leave(oldest, stream);
             self.counters.by_age += 1;
         }
-        self.counters.peak_entries.raise(u64::from(self.held()));
+        self.counters.peak_entries.raise(u64::from(self.occupancy()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {
@@ -418,7 +418,7 @@ impl MergeUnit for PixelMerging {
         }
     }
 
-    fn held(&self) -> u32 {
+    fn occupancy(&self) -> u32 {
         self.entries.len()
     }
 

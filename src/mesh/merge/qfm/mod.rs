@@ -240,18 +240,18 @@ impl MergeUnit for QuadFragmentMerging {
             Unmerged::Overlapping => self.counters.overlapping += 1,
             Unmerged::Apart => self.counters.apart += 1,
         }
-        if self.settings.entries.is_some_and(|e| self.held() >= e) {
+        if self.settings.entries.is_some_and(|e| self.occupancy() >= e) {
             self.counters.evicted += u64::from(self.remove_oldest(stream));
         }
         self.buffer.push(key, entry);
-        self.counters.peak_entries.raise(u64::from(self.held()));
+        self.counters.peak_entries.raise(u64::from(self.occupancy()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {
         self.counters.flushed += u64::from(self.remove_oldest(stream));
     }
 
-    fn held(&self) -> u32 {
+    fn occupancy(&self) -> u32 {
         self.buffer.len()
     }
 

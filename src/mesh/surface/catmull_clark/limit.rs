@@ -28,7 +28,7 @@ pub(super) struct ControlPoints {
 
 /// Vertices that determine the control points next to a corner.
 struct CornerVertices {
-    here: Vector3<f64>,
+    corner_vertex: Vector3<f64>,
     onwards: Vector3<f64>,
     opposite: Vector3<f64>,
     backwards: Vector3<f64>,
@@ -37,7 +37,7 @@ struct CornerVertices {
 impl CornerVertices {
     /// Returns the inner control point at a vertex of `n` edges (Loop and Schaefer 2008, section 3.1).
     fn inner(&self, n: f64) -> Vector3<f64> {
-        (self.here * n + (self.onwards + self.backwards) * 2.0 + self.opposite) / (n + 5.0)
+        (self.corner_vertex * n + (self.onwards + self.backwards) * 2.0 + self.opposite) / (n + 5.0)
     }
 }
 
@@ -57,7 +57,7 @@ impl ControlPoints {
             let [opposite, _] = finder.neighbours(index32(before));
             let at = |corner: usize| cage.positions[cage.corners[corner] as usize];
             CornerVertices {
-                here: at(corner as usize),
+                corner_vertex: at(corner as usize),
                 onwards: at(after),
                 opposite: at(opposite),
                 backwards: at(before),
@@ -116,13 +116,13 @@ impl ControlPoints {
         // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.
         let faces = fan.corners.len() as f64;
         let n = if is_crease { 2.0 * faces } else { 4.0 };
-        let along = |here: Vector3<f64>, to: Vector3<f64>| (here * 2.0 + to) / 3.0;
+        let along = |corner_vertex: Vector3<f64>, to: Vector3<f64>| (corner_vertex * 2.0 + to) / 3.0;
         for corner in &fan.corners {
             let seen = around(*corner);
             let at = *corner as usize;
             self.inner[at] = seen.inner(n);
-            self.onwards[at] = along(seen.here, seen.onwards);
-            self.backwards[at] = along(seen.here, seen.backwards);
+            self.onwards[at] = along(seen.corner_vertex, seen.onwards);
+            self.backwards[at] = along(seen.corner_vertex, seen.backwards);
         }
         if !is_crease {
             return;
@@ -183,8 +183,8 @@ impl Tangents {
         let mut sum = Vector3::zeros();
         for (i, (edge, face)) in self.edges.iter().zip(&self.faces).enumerate() {
             let seen = &ring[(corner + i) % count];
-            let centre = (seen.here + seen.onwards + seen.opposite + seen.backwards) / 4.0;
-            sum += (seen.here + seen.onwards) / 2.0 * *edge + centre * *face;
+            let centre = (seen.corner_vertex + seen.onwards + seen.opposite + seen.backwards) / 4.0;
+            sum += (seen.corner_vertex + seen.onwards) / 2.0 * *edge + centre * *face;
         }
         sum
     }

@@ -34,7 +34,7 @@ const SIMILARITY_TOLERANCE: f64 = 1e-4;
 /// Information that the format loses.
 pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
 
-/// What other renderers of the format do otherwise.
+/// Difference between the rendering that the format specifies and this program.
 const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
      depth and cuts at an alpha of 1/255";
 

@@ -202,7 +202,7 @@ impl<'a> Body<'a> {
                 if size > rest.len() {
                     return Err(short(format!("a list count of {size} bytes")));
                 }
-                let items = whole(number::read(rest, count, encoding))?;
+                let items = list_count(number::read(rest, count, encoding))?;
                 let list = items.saturating_mul(item.size_bytes());
                 if list > rest.len() - size {
                     return Err(short(format!("a list of {items} items, {list} bytes")));
@@ -248,12 +248,12 @@ fn text_value<'a>(
     match kind {
         Kind::Scalar(scalar) => visit(next(scalar)?),
         Kind::List { count, item } => {
-            let items = whole(next(count)?.exact()?)?;
+            let items = list_count(next(count)?.exact()?)?;
             (0..items).try_for_each(|_| visit(next(item)?))
         }
     }
 }
 
-fn whole(value: f64) -> Result<usize, Mismatch> {
-    number::whole(value).ok_or_else(|| ("a list count".to_owned(), value.to_string()))
+fn list_count(value: f64) -> Result<usize, Mismatch> {
+    number::to_count(value).ok_or_else(|| ("a list count".to_owned(), value.to_string()))
 }

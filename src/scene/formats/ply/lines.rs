@@ -12,7 +12,7 @@ pub(crate) struct PlyLines<'a> {
     pub(super) offset: usize,
     /// Number of lines read.
     pub(super) number: usize,
-    /// What ends a line: `\n`, with a `\r` before it or not, or `\r` alone, as on the classic
+    /// Line terminator: `\n`, with a `\r` before it or not, or `\r` alone, as on the classic
     /// Macintosh.
     end: u8,
     /// Whether a last line without an end means that the text was cut off, unless the line is

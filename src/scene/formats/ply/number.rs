@@ -57,7 +57,7 @@ pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
 }
 
 /// Converts `value` to a count, if it is a whole number from 0 to 2^32 - 1.
-pub fn whole(value: f64) -> Option<usize> {
+pub fn to_count(value: f64) -> Option<usize> {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn counts_are_whole() {
-        assert_eq!(whole(3.0), Some(3));
+        assert_eq!(to_count(3.0), Some(3));
         for value in [-1.0, 0.5, f64::NAN, f64::INFINITY, 4_294_967_296.0] {
-            assert_eq!(whole(value), None);
+            assert_eq!(to_count(value), None);
         }
     }
 

@@ -18,7 +18,7 @@ use quadrille_base::task::Task;
 /// Name of the format that 3DGS trainers write.
 pub(super) const NAME: SceneFormat = SceneFormat("PLY");
 
-/// What PLY loses.
+/// Information that the format loses.
 pub(super) const LOSSES: &str = "none";
 
 /// Bytes per word of the fast path.

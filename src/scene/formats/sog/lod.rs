@@ -55,7 +55,7 @@ pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
     // Leaves that repeat rows would let a small file ask for any number of splats.
     let distinct: usize = files.values().map(|(_, raw)| raw.rows()).sum();
     if rows > distinct {
-        let expected = format!("at most {distinct} rows, those of the files");
+        let expected = format!("at most {distinct} rows, the number in the files");
         return Err(source.malformed("tree", expected, rows.to_string()));
     }
     let environment = meta

@@ -50,7 +50,7 @@ pub(super) enum Numbers {
 }
 
 impl Numbers {
-    /// Number `at`; a single number stands for all.
+    /// Element `at`; a list of one applies to every index.
     pub(super) fn get(&self, at: usize) -> Option<f64> {
         match self {
             Self::None => None,

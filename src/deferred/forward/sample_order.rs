@@ -29,17 +29,17 @@ impl SampleOrder {
 
     /// Index of the first sample of the block at a column and row of blocks.
     #[inline]
-    pub fn first(&self, place: [u16; 2]) -> usize {
-        let [column, row] = place.map(usize::from);
+    pub fn first(&self, block: [u16; 2]) -> usize {
+        let [column, row] = block.map(usize::from);
         (row * self.blocks()[0] as usize + column) * 4 * self.samples as usize
     }
 
     /// Index, row by row, of the pixel that has the sample of a bit of a block's coverage.
     #[inline]
-    pub fn pixel(&self, place: [u16; 2], bit: u32) -> usize {
+    pub fn pixel(&self, block: [u16; 2], bit: u32) -> usize {
         let corner = bit / self.samples;
         let [x, y] =
-            [0, 1].map(|axis| 2 * usize::from(place[axis]) + (corner >> axis & 1) as usize);
+            [0, 1].map(|axis| 2 * usize::from(block[axis]) + (corner >> axis & 1) as usize);
         y * self.size[0] as usize + x
     }
 }
