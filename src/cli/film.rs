@@ -53,7 +53,9 @@ pub(super) struct FilmFlags {
 }
 
 fn parse_frames(text: &str) -> std::result::Result<u32, String> {
-    let count = whole_number(text).ok().filter(|n| (2..=MAX_FRAMES).contains(n));
+    let count = whole_number(text)
+        .ok()
+        .filter(|n| (2..=MAX_FRAMES).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 2 to {MAX_FRAMES}"))
 }
 

@@ -31,7 +31,9 @@ pub(super) struct HostFlags {
 }
 
 fn parse_threads(text: &str) -> std::result::Result<usize, String> {
-    let threads = whole_number(text).ok().filter(|threads| *threads <= MAX_THREADS);
+    let threads = whole_number(text)
+        .ok()
+        .filter(|threads| *threads <= MAX_THREADS);
     threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
 }
 

@@ -89,7 +89,7 @@ pub(super) fn parsed<T>(
 }
 
 /// Parses a whole number, also in the form `1e6`.
-pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+pub(super) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
     number
         .and_then(|number: u64| number.try_into().ok())

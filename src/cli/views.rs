@@ -383,6 +383,8 @@ fn reported(views: Views, verbosity: Verbosity) -> Result<Views> {
 }
 
 fn count_of_views(text: &str) -> std::result::Result<u32, String> {
-    let count = whole_number(text).ok().filter(|n| (1..=MAX_VIEWS).contains(n));
+    let count = whole_number(text)
+        .ok()
+        .filter(|n| (1..=MAX_VIEWS).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_VIEWS}"))
 }

@@ -196,7 +196,7 @@ mod tests {
                 let (columns, rows) = (range(&mut rng, blocks[0]), range(&mut rng, blocks[1]));
                 for row in rows {
                     for column in columns.clone() {
-                        let place = [column, row].map(|at| u16::try_from(at).unwrap());
+                        let block = [column, row].map(|at| u16::try_from(at).unwrap());
                         let mut coverage = rng.random::<u64>() | rng.random::<u64>();
                         if rng.random_range(0..2_u8) == 0 {
                             coverage = u64::MAX;
@@ -216,14 +216,14 @@ mod tests {
                         let first = chunk.hits.len() as u64;
                         chunk.quads.push(QuadHits {
                             primitive,
-                            place,
+                            block,
                             coverage,
                             first,
                         });
                         for _ in 0..coverage.count_ones() {
-                            let point = place.map(|at| 2 * at + rng.random_range(0..6_u16));
+                            let point = block.map(|at| 2 * at + rng.random_range(0..6_u16));
                             let morton = Spid::new(primitive, point).morton;
-                            let depth = depth - f32::from(place[0]) * 1e-4;
+                            let depth = depth - f32::from(block[0]) * 1e-4;
                             chunk.hits.push(Hit { depth, morton });
                         }
                     }

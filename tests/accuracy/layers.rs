@@ -174,7 +174,13 @@ fn layers_of_two_splats_are_those_of_the_definition() {
         let picture = pictures.iter().find(|p| p.layer == layer).unwrap();
         f64::from(picture.plane(plane)[4])
     };
-    let whole = |layer: Layer| pictures.iter().find(|p| p.layer == layer).unwrap().integers()[4];
+    let whole = |layer: Layer| {
+        pictures
+            .iter()
+            .find(|p| p.layer == layer)
+            .unwrap()
+            .integers()[4]
+    };
     // Weights 0.25 and 0.75 * 0.9.
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-3, "{found}");
     close(at_centre(Layer::Alpha, 0), 0.925);

@@ -352,7 +352,7 @@ fn flags_that_a_camera_file_cannot_use_are_refused() {
         ),
         (
             &["--transform", "undo", "--orbit", "2"],
-            &["--transform", "--cameras"],
+            &["--transform", "camera file"],
         ),
         (
             &["--cameras", "cameras.json", "--picture-scale", "0"],

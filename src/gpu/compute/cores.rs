@@ -235,7 +235,12 @@ impl KernelRun<'_> {
 
     /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns the cycle at
     /// which each warp has issued its own.
-    fn issue_ahead(&mut self, slot: &BlockSlot, at: Cycle, instructions: u64) -> [Cycle; BLOCK_WARPS] {
+    fn issue_ahead(
+        &mut self,
+        slot: &BlockSlot,
+        at: Cycle,
+        instructions: u64,
+    ) -> [Cycle; BLOCK_WARPS] {
         let issue = instructions * self.input.cores.issue_cycles;
         std::array::from_fn(|warp| {
             let number = self.scheduler_of(slot, warp);

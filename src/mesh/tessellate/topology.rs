@@ -131,7 +131,8 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
         a != b && b != c && c != a
     });
     let centroid = |t: &[Node; 3]| {
-        let mean = |axis: usize| (t[0].position[axis] + t[1].position[axis] + t[2].position[axis]) / 3.0;
+        let mean =
+            |axis: usize| (t[0].position[axis] + t[1].position[axis] + t[2].position[axis]) / 3.0;
         [mean(0), mean(1)]
     };
     let sides = [columns, rows].map(f32::from);

@@ -126,7 +126,9 @@ fn build(points: &mut [Point], axes: &mut [u8]) {
     let at = usize::from(axis);
     let middle = points.len() / 2;
     points.select_nth_unstable_by(middle, |a, b| {
-        a.position[at].total_cmp(&b.position[at]).then(a.row.cmp(&b.row))
+        a.position[at]
+            .total_cmp(&b.position[at])
+            .then(a.row.cmp(&b.row))
     });
     axes[middle] = axis;
     let is_large = points.len() > PARALLEL;

@@ -408,7 +408,9 @@ impl MergeUnit for PixelMerging {
             self.leave(oldest, stream);
             self.counters.by_age += 1;
         }
-        self.counters.peak_entries.raise(u64::from(self.occupancy()));
+        self.counters
+            .peak_entries
+            .raise(u64::from(self.occupancy()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {

@@ -244,7 +244,9 @@ impl MergeUnit for QuadFragmentMerging {
             self.counters.evicted += u64::from(self.remove_oldest(stream));
         }
         self.buffer.push(key, entry);
-        self.counters.peak_entries.raise(u64::from(self.occupancy()));
+        self.counters
+            .peak_entries
+            .raise(u64::from(self.occupancy()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {

@@ -116,7 +116,8 @@ impl ControlPoints {
         // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.
         let faces = fan.corners.len() as f64;
         let n = if is_crease { 2.0 * faces } else { 4.0 };
-        let along = |corner_vertex: Vector3<f64>, to: Vector3<f64>| (corner_vertex * 2.0 + to) / 3.0;
+        let along =
+            |corner_vertex: Vector3<f64>, to: Vector3<f64>| (corner_vertex * 2.0 + to) / 3.0;
         for corner in &fan.corners {
             let seen = around(*corner);
             let at = *corner as usize;

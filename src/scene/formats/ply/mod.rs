@@ -16,7 +16,7 @@ pub(crate) use compress::write_compressed;
 pub use header::Header;
 pub use header::{Element, Encoding, Kind};
 pub use lines::quoted;
-pub use number::{read as read_number, whole};
+pub use number::{read as read_number, to_count};
 pub(crate) use table::write_table;
 pub use write::PlyWriter;
 
