@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use quadrille::SimdLevel;
+use quadrille::Task;
 use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::Faces;
@@ -66,7 +67,7 @@ fn steps(criterion: &mut Criterion) {
 
         group.throughput(Throughput::Elements(visible.triangles));
         group.bench_function("tessellate and raster, triangles, one thread", |b| {
-            let budget = MemoryBudget::new(u64::MAX);
+            let budget = MemoryBudget::new(u64::MAX, &Task::NEVER);
             b.iter(|| {
                 Chunk::new(
                     &source,
@@ -79,7 +80,7 @@ fn steps(criterion: &mut Criterion) {
         });
         group.throughput(Throughput::Elements(quads * 4 * u64::from(samples)));
         group.bench_function("depth test, samples", |b| {
-            b.iter(|| visibility::test(&visible.chunks, &settings));
+            b.iter(|| visibility::test(&visible.chunks, &settings, &Task::NEVER));
         });
         group.throughput(Throughput::Elements(plain.counters.tested()));
         let units = [

@@ -88,14 +88,14 @@ pub use quadrille_base::shading::{
     StopRule,
 };
 pub use quadrille_base::{Error, Fault, Result, Task};
-pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};
+pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred, draw_deferred_task};
 pub use quadrille_gpu::config::Config;
 pub use quadrille_gpu::method::Method;
 pub use quadrille_gpu::outcome::Outcome;
 pub use quadrille_gpu::result::SimulationResult;
 pub use quadrille_gpu::simulation::{Simulation, simulate};
 pub use quadrille_gpu::variant::Variant;
-pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh};
+pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh, draw_mesh_task};
 pub use quadrille_mesh::files::load as load_mesh;
 pub use quadrille_render::cpu::reference::{
     render as render_reference, render_layers as render_reference_layers,
@@ -107,7 +107,7 @@ pub use quadrille_render::preprocess::{
     PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat,
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
-pub use quadrille_render::viewpoint::default_camera;
+pub use quadrille_render::viewpoint::{default_camera, default_camera_task};
 pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
     fitting_eye, fly as fly_cameras, load as load_cameras, load_bytes as load_cameras_bytes,
@@ -120,6 +120,7 @@ pub use quadrille_scene::{
     Projection, Scene, SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatArrays, SplatAxes,
     SplatSlices, SplatTable, Splats, Visibility, load, load_bytes, load_bytes_as, load_named_bytes,
     load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_table,
+    write_table_task,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::Document as SimulationDocument;

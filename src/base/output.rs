@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result, shown};
+use crate::task::Task;
 
 /// Permissions of a new file before the process's umask is applied: reading and writing for all, as
 /// `open(2)` gives any file. The default of a temporary file would hide it from other users.
@@ -31,27 +32,53 @@ pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
+    write_whole_task(path, &Task::NEVER, write)
+}
+
+/// As [`write_whole`], as a task: the writer fails as soon as the task is cancelled, and an old file then stays
+/// as it was.
+///
+/// # Errors
+/// [`Error::Write`] and [`Error::Cancelled`].
+pub fn write_whole_task(
+    path: &Path,
+    task: &Task,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let real = link_target(path);
     let written = match fs::metadata(&real) {
         Ok(there) if !there.is_file() => {
             let file = OpenOptions::new().write(true).open(&real);
-            file.and_then(|file| write_buffered(&file, write))
+            file.and_then(|file| write_buffered(&file, task, write))
         }
-        _ => write_and_rename(&real, write),
+        _ => write_and_rename(&real, task, write),
     };
-    written.map_err(|e| Error::write(path, e))
+    written.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
 /// Writes the folder `path` with the given files, so that no reader ever sees a part of it.
 ///
 /// The files go to a temporary folder in the same place, which is renamed when all are written. A folder
-/// that exists is replaced if all its files are among `replaceable`. All errors are [`Error::Write`].
-pub fn write_folder(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) -> Result<()> {
-    let written = write_and_swap(&link_target(path), files, replaceable);
-    written.map_err(|e| Error::write(path, e))
+/// that exists is replaced if all its files are among `replaceable`.
+///
+/// # Errors
+/// [`Error::Write`] and [`Error::Cancelled`].
+pub fn write_folder(
+    path: &Path,
+    files: &[(&str, Vec<u8>)],
+    replaceable: &[&str],
+    task: &Task,
+) -> Result<()> {
+    let written = write_and_swap(&link_target(path), files, replaceable, task);
+    written.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
-fn write_and_swap(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) -> io::Result<()> {
+fn write_and_swap(
+    path: &Path,
+    files: &[(&str, Vec<u8>)],
+    replaceable: &[&str],
+    task: &Task,
+) -> io::Result<()> {
     if path.file_name().is_none() {
         let reason = "the folder needs a name; it cannot be the working folder itself";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -68,8 +95,10 @@ fn write_and_swap(path: &Path, files: &[(&str, Vec<u8>)], replaceable: &[&str]) 
         let (new, old) = (part.join("new"), part.join("old"));
         fs::create_dir(&new)?;
         for (name, bytes) in files {
-            fs::write(new.join(name), bytes)?;
+            task.writer(File::create(new.join(name))?)
+                .write_all(bytes)?;
         }
+        task.check().map_err(io::Error::other)?;
         if path.is_dir() {
             fs::rename(path, &old)?;
         }
@@ -160,6 +189,7 @@ fn folder_of(path: &Path) -> PathBuf {
 
 fn write_and_rename(
     path: &Path,
+    task: &Task,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     if path.file_name().is_none() {
@@ -169,7 +199,8 @@ fn write_and_rename(
     let temporary = temporary_beside(path)?;
     let part = temporary.path().to_path_buf();
     part_files().push(part.clone());
-    let written = write_buffered(temporary.as_file(), write)
+    let written = write_buffered(temporary.as_file(), task, write)
+        .and_then(|()| task.check().map_err(io::Error::other))
         .and_then(|()| temporary.persist(path).map_err(|e| e.error));
     part_files().retain(|file| *file != part);
     written.map(|_| ())
@@ -177,9 +208,10 @@ fn write_and_rename(
 
 fn write_buffered(
     file: &File,
+    task: &Task,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut buffered = BufWriter::new(file);
+    let mut buffered = BufWriter::new(task.writer(file));
     write(&mut buffered)?;
     buffered.flush()
 }
@@ -245,7 +277,7 @@ mod tests {
         let folder = place.path().join("a");
         let write = |text: &str| {
             let files = [("one", text.into()), ("two", Vec::new())];
-            write_folder(&folder, &files, &["one", "two", "three"])
+            write_folder(&folder, &files, &["one", "two", "three"], &Task::NEVER)
         };
         write("first").unwrap();
         fs::write(folder.join("three"), "old").unwrap();
@@ -258,6 +290,6 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "left over");
         let files = [("one", Vec::new())];
-        assert!(write_folder(&place.path().join("none/a"), &files, &[]).is_err());
+        assert!(write_folder(&place.path().join("none/a"), &files, &[], &Task::NEVER).is_err());
     }
 }

@@ -1,10 +1,20 @@
 //! Cancellation and progress of long calls.
 
 use std::fmt;
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
+
+/// Largest number of bytes that a reader or writer of a task handles between two checks. Decompression of one
+/// piece takes about a millisecond.
+const PIECE_BYTES: usize = 1 << 16;
+/// Time between two checks while a call waits for work that cannot be interrupted.
+const WAIT: Duration = Duration::from_millis(5);
 
 /// Callback that receives the amount of work done and the total.
 type Progress = dyn Fn(u64, u64) + Send + Sync;
@@ -90,10 +100,62 @@ impl Task {
         }
     }
 
+    /// As [`Self::check`], for visitors that break off.
+    #[inline]
+    #[must_use]
+    pub fn flow(&self) -> ControlFlow<()> {
+        match self.is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
     /// Calls the callback for progress, if there is one.
     pub fn report(&self, done: u64, total: u64) {
         if let Some(progress) = &self.progress {
             progress(done, total);
+        }
+    }
+
+    /// Wraps a reader or writer so that it fails as soon as the task is cancelled.
+    pub fn reader<T>(&self, inner: T) -> Checked<'_, T> {
+        Checked { task: self, inner }
+    }
+
+    /// As [`Self::reader`].
+    pub fn writer<T>(&self, inner: T) -> Checked<'_, T> {
+        self.reader(inner)
+    }
+
+    /// Runs work that cannot be interrupted, such as a single call of a codec. If the task can be cancelled, the
+    /// work runs on a thread of its own. When it is cancelled, that thread ends by itself later, and its result
+    /// is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn uninterrupted<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.check()?;
+        if self.cancelled.is_none() {
+            return Ok(work());
+        }
+        let (sender, receiver) = channel();
+        let worker = std::thread::spawn(move || {
+            // Nobody waits for the result of a cancelled task.
+            let _ = sender.send(work());
+        });
+        loop {
+            match receiver.recv_timeout(WAIT) {
+                Ok(value) => return Ok(value),
+                Err(RecvTimeoutError::Timeout) => self.check()?,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        match worker.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(()) => Err(Error::Cancelled),
         }
     }
 
@@ -125,6 +187,11 @@ pub struct Steps<'a> {
 }
 
 impl Steps<'_> {
+    /// The task whose work is counted.
+    pub fn task(&self) -> &Task {
+        self.task
+    }
+
     /// Reports `units` more units as done, then checks the task as [`Task::check`].
     ///
     /// # Errors
@@ -135,6 +202,61 @@ impl Steps<'_> {
             self.task.report(done, self.total);
         }
         self.task.check()
+    }
+}
+
+/// A reader or writer that fails once a task is cancelled. It handles 64 KiB at a time.
+#[derive(Debug)]
+pub struct Checked<'a, T> {
+    task: &'a Task,
+    inner: T,
+}
+
+impl<T> Checked<'_, T> {
+    /// The reader or writer itself.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+
+    fn check(&self) -> io::Result<()> {
+        self.task.check().map_err(io::Error::other)
+    }
+}
+
+impl<T: Read> Read for Checked<'_, T> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.check()?;
+        let count = bytes.len().min(PIECE_BYTES);
+        self.inner.read(&mut bytes[..count])
+    }
+}
+
+impl<T: BufRead> BufRead for Checked<'_, T> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.check()?;
+        let bytes = self.inner.fill_buf()?;
+        Ok(&bytes[..bytes.len().min(PIECE_BYTES)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.inner.consume(count);
+    }
+}
+
+impl<T: Seek> Seek for Checked<'_, T> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+impl<T: Write> Write for Checked<'_, T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.check()?;
+        self.inner.write(&bytes[..bytes.len().min(PIECE_BYTES)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -157,6 +279,10 @@ mod tests {
         task.without_progress().cancel();
         assert!(matches!(steps.advance(2), Err(Error::Cancelled)));
         assert_eq!(*seen.lock().unwrap(), [(1, 3), (3, 3)]);
+        assert!(
+            task.uninterrupted(|| ()).is_err() && task.reader(&[1_u8][..]).read(&mut [0]).is_err()
+        );
+        assert_eq!(Task::new().uninterrupted(|| 7).unwrap(), 7);
         Task::NEVER.cancel();
         assert!(!Task::default().is_cancelled());
     }

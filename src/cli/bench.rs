@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
+use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use super::usage::parsed;
@@ -100,9 +100,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if prints_rows {
         refuse_stdout(args)?;
     }
-    let mut plan = suite.plan(&configurations, quadrille::PROGRAM, &mut |text| {
-        verbosity.warn(&text);
-    })?;
+    let mut plan = suite.plan(
+        &configurations,
+        quadrille::PROGRAM,
+        interrupt::task(),
+        &mut |text| {
+            verbosity.warn(&text);
+        },
+    )?;
     GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
@@ -155,14 +160,13 @@ fn run_plan(
     verbosity: Verbosity,
 ) -> Result<Vec<Row>> {
     let mut printed = Ok(());
-    let mut bar = ProgressBar::hidden();
+    let progress = verbosity.progress("views");
+    let bar = &progress.bar;
     let mut watch = |event: Event<'_>| match event {
         Event::Resumed { jobs, done } => {
             if done > 0 {
                 verbosity.remark(&format!("{done} of {jobs} views are in the results file"));
             }
-            bar = verbosity.progress_bar(jobs as u64, "views");
-            bar.set_position(done as u64);
         }
         Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
         Event::Done(row) => {
@@ -170,13 +174,12 @@ fn run_plan(
                 let line = serde_json::to_string(row).unwrap_or_default();
                 printed = print(format!("{line}\n"));
             }
-            bar.inc(1);
         }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
         _ => {}
     };
-    let rows = plan.run(file, args.host.level, &mut watch)?;
-    bar.finish_and_clear();
+    let rows = plan.run_task(file, args.host.level, &progress.task, &mut watch)?;
+    drop(progress);
     printed?;
     Ok(rows)
 }

@@ -89,7 +89,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     let diff = args.diff.as_deref();
     let diff = diff.map(|path| prepare_diff(path, &found)).transpose()?;
     warn_unmatched(&found.unmatched, verbosity);
-    let progress = verbosity.progress_bar(found.pairs.len() as u64, "pairs");
+    let progress = verbosity.progress("pairs");
+    let (steps, bar) = (progress.task.steps(found.pairs.len() as u64), &progress.bar);
     let protocol = args.protocol;
     let mut measured = Vec::with_capacity(found.pairs.len());
     let mut not_compared = Vec::new();
@@ -104,7 +105,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
             Err(error) if found.are_folders => {
                 not_compared.push(Unmeasured::new(pair, &error));
                 let error = anyhow::Error::new(error).context(format!("comparing {a} and {b}"));
-                progress.suspend(|| unmeasured.iter().for_each(|e| fail(&format!("{e:#}"))));
+                bar.suspend(|| unmeasured.iter().for_each(|e| fail(&format!("{e:#}"))));
                 unmeasured = Some(error);
                 continue;
             }
@@ -114,15 +115,15 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
         };
         if one.comparison.non_finite_pixels > 0 {
             let pixels = one.comparison.non_finite_pixels;
-            progress.suspend(|| {
+            bar.suspend(|| {
                 verbosity.warn(&format!("{a} and {b}: {pixels} pixels are NaN or infinite"));
             });
         }
         verbosity.remark(&format!("{a} and {b}: compared"));
         measured.push(one);
-        progress.inc(1);
+        steps.advance(1)?;
     }
-    progress.finish_and_clear();
+    drop(progress);
     if let Some(error) = unmeasured.take_if(|_| measured.is_empty()) {
         return Err(error);
     }

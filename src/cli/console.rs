@@ -7,11 +7,13 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::interrupt;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_suite::report::json::joined;
 
 /// Flags about messages.
@@ -59,16 +61,39 @@ impl Verbosity {
         }
     }
 
-    /// Creates a progress bar of `count` steps called `what`. It is hidden for a single step, if stderr is
-    /// no terminal, and if quiet.
-    pub(crate) fn progress_bar(self, count: u64, what: &str) -> ProgressBar {
-        if count < 2 || self.quiet || !io::stderr().is_terminal() {
-            return ProgressBar::hidden();
-        }
+    /// Creates the task of a call whose progress counts `what`. Its bar is hidden for a single step, if stderr
+    /// is no terminal, and if quiet.
+    pub(crate) fn progress(self, what: &str) -> Progress {
         let template =
             format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
         let style = ProgressStyle::with_template(&template);
-        ProgressBar::new(count).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let bar = bar.with_style(style);
+        let (shown, is_shown) = (bar.clone(), !self.quiet && io::stderr().is_terminal());
+        let task = interrupt::task().clone().on_progress(move |done, total| {
+            if is_shown && total > 1 && shown.is_hidden() {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+            }
+            shown.set_length(total);
+            // Threads report out of order.
+            if done > shown.position() {
+                shown.set_position(done);
+            }
+        });
+        Progress { task, bar }
+    }
+}
+
+/// The task of a long call, which an interrupt cancels, and the progress bar that it feeds.
+pub(crate) struct Progress {
+    pub(crate) task: Task,
+    pub(crate) bar: ProgressBar,
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use self::actions::{GivenAction, OrderedActions, Step};
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::SceneFlags;
+use super::interrupt;
 use super::outputs::Outputs;
 use super::usage::{finite, parsed};
 use super::views::ViewArgs;
@@ -18,7 +19,9 @@ use quadrille_base::output::write_whole;
 use quadrille_base::shading::Profile;
 use quadrille_render::convert::{self, AttributeErrors, ViewDifference, concatenate, worst_view};
 use quadrille_render::cpu::RenderSettings;
-use quadrille_scene::{LoadOptions, OutputFormat, SplatTable, Splats, load_table, write_table};
+use quadrille_scene::{
+    LoadOptions, OutputFormat, SplatTable, Splats, load_table_task, write_table_task,
+};
 use quadrille_suite::report::table::{TextTable, or_dash};
 
 /// Convert scenes between formats, filter and move splats
@@ -108,10 +111,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(report) = &args.report {
         outputs.add("--report", report)?;
     }
+    let task = interrupt::task();
     let mut lines = Vec::new();
     let mut tables = Vec::new();
     for path in &args.scenes {
-        let table = load_table(path, args.reading.options())?;
+        let table = load_table_task(path, args.reading.options(), task)?;
         warn_of_encoding(path, &table, verbosity);
         lines.push(Line {
             bytes: Some(table.file_bytes),
@@ -120,11 +124,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         });
         tables.push(table);
     }
-    let Some(mut table) = concatenate(tables)? else {
+    let Some(mut table) = concatenate(tables, task)? else {
         return Ok(Exit::Done);
     };
     let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
-    let before = is_compared.then(|| table.splats()).transpose()?;
+    let before = is_compared.then(|| table.splats_with(task)).transpose()?;
     for given in &args.actions.0 {
         apply(given, &mut table, args, verbosity)?;
         lines.push(Line::of(given.text.clone(), &table));
@@ -132,7 +136,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     for loss in format.losses(&table) {
         verbosity.warn(&format!("{}: {loss}", args.output.display()));
     }
-    write_table(&args.output, &table, format)?;
+    write_table_task(&args.output, &table, format, task)?;
     lines.push(Line {
         bytes: written_bytes(&args.output, format).ok(),
         format: Some(format.name()),
@@ -202,8 +206,10 @@ fn apply(
     match &given.action {
         step @ Step::Table(_) => step.filter(table, path),
         Step::Prune(threshold) => {
-            let cameras = args.views.all_views(path, &table.splats()?.0, verbosity)?;
-            convert::prune(table, *threshold, &cameras, &profile(table)?, path)
+            let (splats, _) = table.splats_with(interrupt::task())?;
+            let cameras = args.views.all_views(path, &splats, verbosity)?;
+            let (profile, progress) = (profile(table)?, verbosity.progress("views"));
+            convert::prune(table, *threshold, &cameras, &profile, path, &progress.task)
         }
     }
 }
@@ -222,18 +228,19 @@ fn measure(
     format: OutputFormat,
     verbosity: Verbosity,
 ) -> Result<Loss> {
-    let written = load_table(&args.output, LoadOptions::default())?;
+    let progress = verbosity.progress("views");
+    let task = interrupt::task();
+    let written = load_table_task(&args.output, LoadOptions::default(), task)?;
     let path = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
     let cameras = args.views.all_views(path, before, verbosity)?;
     let settings = RenderSettings {
         profile: profile(table)?,
         ..RenderSettings::default()
     };
-    let (after, _) = written.splats()?;
-    Ok(Loss {
-        views: convert::compare_views(before, &after, &cameras, &settings)?,
-        attributes: convert::attribute_errors(table, &written, format, &args.output)?,
-    })
+    let (after, _) = written.splats_with(task)?;
+    let views = convert::compare_views(before, &after, &cameras, &settings, &progress.task)?;
+    let attributes = convert::attribute_errors(table, &written, format, &args.output, task)?;
+    Ok(Loss { views, attributes })
 }
 
 impl Loss {

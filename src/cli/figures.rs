@@ -7,8 +7,6 @@ mod report;
 
 use std::path::{Path, PathBuf};
 
-use indicatif::ProgressBar;
-
 use super::console::{Exit, Verbosity, fail};
 use super::outputs::Outputs;
 pub(super) use args::Args;
@@ -87,23 +85,19 @@ fn exit(missing: &[String]) -> Exit {
 }
 
 fn run_jobs(jobs: &Jobs, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {
-    let mut bar = ProgressBar::hidden();
+    let progress = verbosity.progress("jobs");
+    let bar = &progress.bar;
     let mut watch = |event: Event<'_>| match event {
         Event::Resumed { jobs, done } => {
             if done > 0 {
                 verbosity.remark(&format!("{done} of {jobs} jobs are in the results files"));
             }
-            bar = verbosity.progress_bar(jobs as u64, "jobs");
-            bar.set_position(done as u64);
         }
         Event::Begun(key) => {
             bar.set_message(format!("{} {} {}", key.scene, key.view.name, key.preset));
         }
-        Event::Done(_) => bar.inc(1),
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
         _ => {}
     };
-    jobs.run(args, results, &mut watch)?;
-    bar.finish_and_clear();
-    Ok(())
+    jobs.run(args, results, &progress.task, &mut watch)
 }

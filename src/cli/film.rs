@@ -18,7 +18,8 @@ use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
-use quadrille_base::output::write_whole;
+use quadrille_base::output::write_whole_task;
+use quadrille_base::task::Steps;
 use quadrille_render::cpu::{LayerSettings, RenderSettings, Renderer};
 use quadrille_scene::cameras::{Flight, Views, fly};
 use quadrille_scene::{Camera, Splats};
@@ -178,13 +179,15 @@ impl Film<'_> {
             rate: self.rate.or(stated).unwrap_or(DEFAULT_RATE),
         };
         let start = Instant::now();
-        let bar = verbosity.progress_bar(views.cameras.len() as u64, "frames");
+        let progress = verbosity.progress("frames");
+        let task = &progress.task;
         let job = Job {
             format: self.format,
             splats,
             cameras: &views.cameras,
             settings,
-            bar: &bar,
+            bar: &progress.bar,
+            steps: task.steps(views.cameras.len() as u64),
         };
         let mut at_once = 1;
         let mut shoot = |out: &mut dyn Write| {
@@ -200,12 +203,13 @@ impl Film<'_> {
                 ErrorKind::BrokenPipe => Ok(()),
                 _ => Err(e),
             }) {
-                return Err(Error::write(Path::new("<stdout>"), error));
+                return task
+                    .check()
+                    .and(Err(Error::write(Path::new("<stdout>"), error)));
             }
         } else {
-            write_whole(self.path, shoot)?;
+            write_whole_task(self.path, task, shoot)?;
         }
-        bar.finish_and_clear();
         Ok(FinishedFilm {
             output: self.path.display().to_string(),
             rate: facts.rate,
@@ -242,6 +246,7 @@ struct Job<'a> {
     cameras: &'a [Camera],
     settings: &'a FilmSettings,
     bar: &'a ProgressBar,
+    steps: Steps<'a>,
 }
 
 type Prepared = std::io::Result<Vec<u8>>;
@@ -260,7 +265,7 @@ impl Job<'_> {
         };
         let mut worker = Worker::new(self, threads)?;
         writer.push(&worker.frame(first)?)?;
-        self.step();
+        self.step()?;
         let bytes = worker.bytes();
         drop(worker);
         let workers = (MEMORY / bytes.max(1))
@@ -282,8 +287,7 @@ impl Job<'_> {
             let written: std::io::Result<()> = (0..rest.len()).try_for_each(|frame| {
                 let prepared = channels[frame % workers].recv();
                 writer.push(&prepared.map_err(std::io::Error::other)??)?;
-                self.step();
-                Ok(())
+                self.step()
             });
             // Workers that still render end at their next frame.
             failed.store(1, Ordering::Relaxed);
@@ -316,11 +320,12 @@ impl Job<'_> {
         }
     }
 
-    fn step(&self) {
-        self.bar.inc(1);
+    fn step(&self) -> std::io::Result<()> {
+        self.steps.advance(1).map_err(std::io::Error::other)?;
         let elapsed = self.bar.elapsed().as_secs_f64();
         let rate = self.bar.position() as f64 / elapsed.max(1e-9);
         self.bar.set_message(format!("{rate:.1} frames/s"));
+        Ok(())
     }
 }
 
@@ -358,7 +363,8 @@ impl<'a> Worker<'a> {
         } = self;
         let times = self
             .pool
-            .install(|| timer.render(frame, job.splats, camera, 1));
+            .install(|| timer.render(frame, job.splats, camera, 1))
+            .map_err(std::io::Error::other)?;
         self.used_bytes = times.frame_bytes;
         let over;
         let black = Background::Opaque([0.0; 3]);

@@ -4,8 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::interrupt;
 use quadrille_base::choice;
+use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_base::task::Task;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
@@ -59,32 +62,33 @@ pub(super) struct FrameTimes {
 
 impl FrameTimer {
     /// Renders a view `repeat` times into `frame`.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) after an interrupt.
     pub(super) fn render(
         &mut self,
         frame: &mut Frame,
         splats: &Splats,
         camera: &Camera,
         repeat: u32,
-    ) -> FrameTimes {
+    ) -> Result<FrameTimes> {
+        let task = interrupt::task();
         let mut counts = Counts::default();
         let mut times = Vec::new();
         for _ in 0..repeat {
+            task.check()?;
             let start = Instant::now();
             let mut stages = StageMs::default();
             match self.backend {
                 Backend::Cpu => {
                     let settings = &self.settings;
+                    let renderer = &mut self.renderer;
                     let (c, t) = if self.layers.layers.is_empty() {
-                        self.renderer.render_into(frame, splats, camera, settings)
+                        renderer.render_task(frame, splats, camera, settings, task)?
                     } else {
-                        let renderer = &mut self.renderer;
-                        let (pictures, c, t) = renderer.render_layers_into(
-                            frame,
-                            splats,
-                            camera,
-                            settings,
-                            &self.layers,
-                        );
+                        let (scene, layers) = ((splats, camera), &self.layers);
+                        let (pictures, c, t) =
+                            renderer.render_layers_task(frame, scene, settings, layers, task)?;
                         self.pictures = pictures;
                         (c, t)
                     };
@@ -97,7 +101,7 @@ impl FrameTimer {
                     stages.total = ms(start.elapsed());
                 }
                 Backend::Gpu => {
-                    (*frame, counts, stages) = self.emulate(splats, camera);
+                    (*frame, counts, stages) = self.emulate(splats, camera, task)?;
                     stages.total = ms(start.elapsed());
                 }
             }
@@ -107,20 +111,26 @@ impl FrameTimer {
             Backend::Cpu => self.renderer.used_bytes(),
             Backend::Reference | Backend::Gpu => 0,
         };
-        FrameTimes {
+        Ok(FrameTimes {
             counts,
             frame_bytes,
             median_ms: StageMs::each(&times, median),
             least_ms: StageMs::each(&times, |v| v[0]),
-        }
+        })
     }
 
     /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as
     /// raster.
-    fn emulate(&self, splats: &Splats, camera: &Camera) -> (Frame, Counts, StageMs) {
+    fn emulate(
+        &self,
+        splats: &Splats,
+        camera: &Camera,
+        task: &Task,
+    ) -> Result<(Frame, Counts, StageMs)> {
         let RenderSettings { profile, level } = &self.settings;
-        let view = PreparedView::new(splats, camera, profile, *level);
-        let run = view.run(&Simulator::default(), &Tests::default());
+        let view = PreparedView::new_task(splats, camera, profile, *level, task)?;
+        let run = view.run(&Simulator::default().under(task), &Tests::default());
+        task.check()?;
         let counts = Counts {
             splats_in_frustum: u64::from(view.draw().len()),
             fragments_blended: run.outcome.fragments.blended,
@@ -128,7 +138,7 @@ impl FrameTimer {
         let prepared = view.prepared_in.saturating_sub(view.sorted_in);
         let stages = [prepared, view.sorted_in, Duration::ZERO, run.host];
         let stages = StageMs::timed(stages, Duration::ZERO);
-        (run.outcome.framebuffer.frame(), counts, stages)
+        Ok((run.outcome.framebuffer.frame(), counts, stages))
     }
 }
 

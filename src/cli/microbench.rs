@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
+use super::interrupt;
 use super::options::GpuFlags;
 use quadrille_base::error::Result;
 use quadrille_suite::microbench::{ALL, Check, Microbenchmark};
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "{}: {}",
             microbenchmark.name, microbenchmark.about
         ));
-        checks.extend(microbenchmark.run(&config)?);
+        checks.extend(microbenchmark.run_task(&config, interrupt::task())?);
     }
     if args.json {
         print_json(json!({ "results": checks }))?;

@@ -325,11 +325,12 @@ fn render_all(
     files: Option<(&Output, Option<&ViewExposures>)>,
     verbosity: Verbosity,
 ) -> Result<Vec<Rendered>> {
-    let bar = verbosity.progress_bar(cameras.len() as u64, "views");
+    let progress = verbosity.progress("views");
+    let steps = progress.task.steps(cameras.len() as u64);
     let mut frame = Frame::new(0, 0);
     let rendered = cameras.into_iter().map(|camera| {
         warn_if_unseen(scene, &camera, timer.settings.profile.near, verbosity);
-        let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1));
+        let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1))?;
         let background = args.flags.draw.background;
         let (layers, pictures) = (&args.flags.layers, &timer.pictures);
         let save = |(output, exposures): (&Output, Option<&ViewExposures>)| {
@@ -338,16 +339,14 @@ fn render_all(
             layers.save(output, frame, pictures, &camera.name, background)
         };
         let output = files.map(save).transpose()?;
-        bar.inc(1);
+        steps.advance(1)?;
         Ok(Rendered {
             camera,
             output,
             timed,
         })
     });
-    let rendered = rendered.collect();
-    bar.finish_and_clear();
-    rendered
+    rendered.collect()
 }
 
 impl Rendered {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
+use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
@@ -18,7 +19,7 @@ use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
-use quadrille_gpu::sensitivity::{Sensitivity, varied_fields};
+use quadrille_gpu::sensitivity::Sensitivity;
 use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
@@ -231,13 +232,15 @@ impl Args {
 impl Job<'_> {
     fn run_all(&self, cameras: &[Camera]) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
-        let bar = self.verbosity.progress_bar(steps as u64, "views");
+        let progress = self.verbosity.progress("views");
+        let steps = progress.task.steps(steps as u64);
         let mut printed = Printed::default();
         let mut exit = Exit::Done;
         for camera in cameras {
             warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
             let level = self.args.flags.host.level;
-            let prepared = PreparedView::new(&self.scene.splats, camera, &self.profile, level);
+            let (splats, task) = (&self.scene.splats, interrupt::task());
+            let prepared = PreparedView::new_task(splats, camera, &self.profile, level, task)?;
             if self.args.sensitivity {
                 let sensitivity = self.sensitivity(&prepared)?;
                 let (name, variants) = (&camera.name, self.variants);
@@ -248,7 +251,7 @@ impl Job<'_> {
                     let page = sensitivity::table(name, variants, &sensitivity);
                     printed.pages.push(page);
                 }
-                bar.inc(1);
+                steps.advance(1)?;
                 continue;
             }
             if prepared.draw().is_empty() {
@@ -274,10 +277,10 @@ impl Job<'_> {
                 } else {
                     printed.pages.push(screen::pages(&simulated));
                 }
-                bar.inc(1);
+                steps.advance(1)?;
             }
         }
-        bar.finish_and_clear();
+        drop(progress);
         if self.args.json {
             print_json(json!({"views": printed.documents}))?;
         } else if !printed.rows.is_empty() {
@@ -290,11 +293,8 @@ impl Job<'_> {
 
     fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
         let config = &self.configurations[0].config;
-        let fields = varied_fields(config).len() as u64;
-        let bar = self.verbosity.progress_bar(fields, "fields");
-        let sensitivity = Sensitivity::of(prepared, config, self.variants, || bar.inc(1));
-        bar.finish_and_clear();
-        sensitivity
+        let progress = self.verbosity.progress("fields");
+        Sensitivity::of(prepared, config, self.variants, &progress.task)
     }
 
     /// Runs a view through all variants and writes its files.
@@ -310,7 +310,7 @@ impl Job<'_> {
         };
         let machines = Machine::all(&configuration.config, self.methods, watch)?;
         let start = Instant::now();
-        let runs = Machine::run_all(&machines, prepared);
+        let runs = Machine::run_all_task(&machines, prepared, interrupt::task())?;
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
         let config = &configuration.config;

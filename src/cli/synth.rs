@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 use super::choice::one_of;
@@ -11,7 +10,8 @@ use super::console::{Exit, Verbosity};
 use super::outputs::{Outputs, refuse_terminal};
 use super::usage::whole_number;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
+use quadrille_base::output::{write_whole, write_whole_task};
+use quadrille_base::task::Task;
 use quadrille_render::synth::{Order, Recipe, Synthetic};
 use quadrille_scene::Splat;
 use quadrille_scene::cameras::write_inria_json;
@@ -82,14 +82,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(path) = &args.cameras_out {
         outputs.add("--cameras-out", path)?;
     }
-    let bar = verbosity.progress_bar(scene.len(), "splats");
+    let progress = verbosity.progress("splats");
+    let task = &progress.task;
     if args.output == Path::new("-") {
-        write_scene(&scene, io::stdout().lock(), &comment, &bar)
-            .map_err(|e| Error::write("<stdout>".as_ref(), e))?;
+        let written = write_scene(&scene, io::stdout().lock(), &comment, task);
+        written.or_else(|e| task.check().and(Err(Error::write("<stdout>".as_ref(), e))))?;
     } else {
-        write_whole(&args.output, |out| write_scene(&scene, out, &comment, &bar))?;
+        let write = |out: &mut dyn Write| write_scene(&scene, out, &comment, task);
+        write_whole_task(&args.output, task, write)?;
     }
-    bar.finish_and_clear();
+    drop(progress);
     if let Some(path) = &args.cameras_out {
         let text = write_inria_json(scene.cameras());
         write_whole(path, |out| out.write_all(text.as_bytes()))?;
@@ -103,14 +105,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn write_scene(
-    scene: &Synthetic,
-    out: impl Write,
-    comment: &str,
-    bar: &ProgressBar,
-) -> io::Result<()> {
+fn write_scene(scene: &Synthetic, out: impl Write, comment: &str, task: &Task) -> io::Result<()> {
     let mut writer = PlyWriter::new(out, scene.len(), scene.sh_degree(), &[comment])?;
     let mut batch: Vec<Splat> = Vec::new();
+    let steps = task.steps(scene.len());
     let mut start = 0;
     while start < scene.len() {
         let end = scene.len().min(start + BATCH);
@@ -119,7 +117,7 @@ fn write_scene(
         for splat in &batch {
             writer.push(splat)?;
         }
-        bar.inc(end - start);
+        steps.advance(end - start).map_err(io::Error::other)?;
         start = end;
     }
     writer.finish()?;

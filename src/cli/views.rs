@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::choice::one_of;
 use super::console::Verbosity;
+use super::interrupt;
 use super::outputs::parse_numbers;
 use super::usage::{finite, whole_number};
 use quadrille_base::error::{Error, Result};
@@ -165,7 +166,7 @@ impl ViewArgs {
             }
             spec.cameras = beside.filter(|_| self.view.is_some());
         }
-        let framing = || Ok(viewpoint::framing(splats, &spec));
+        let framing = || viewpoint::framing(splats, &spec, interrupt::task());
         reported(spec.views(Some(scene), framing)?, verbosity)
     }
 
@@ -312,7 +313,7 @@ impl ViewArgs {
 /// Views that a search proposes.
 fn proposed(spec: &ViewSpec, count: u32, splats: &Splats, verbosity: Verbosity) -> Result<Views> {
     let mut cameras = Vec::new();
-    for (view, camera) in viewpoint::proposals(splats, spec, count as usize)? {
+    for (view, camera) in viewpoint::proposals(splats, spec, count as usize, interrupt::task())? {
         verbosity.remark(&format!("view {}: {}", camera.name, flags_of(&view)));
         cameras.push(camera);
     }

@@ -27,6 +27,7 @@ use super::simulate::{PipelineRun, Simulation, SimulationSettings, simulate};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::math::narrow;
+use quadrille_base::task::Task;
 use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
 
@@ -159,20 +160,34 @@ pub fn draw_deferred(
     view: &ShutterView,
     settings: &DeferredDrawSettings,
 ) -> Result<DeferredFrame> {
-    let textures = Textures::new(source.textures(), source.materials());
-    let shader = Shader::new(source.materials(), &textures, view.middle(), settings.shade);
-    draw_with_shader(source, view, &shader, settings)
+    draw_deferred_task(source, view, settings, &Task::NEVER)
 }
 
-/// Draws a scene as [`draw_deferred`] does, with a shader of the view half-way through the exposure.
+/// As [`draw_deferred`], as a task.
 ///
 /// # Errors
-/// As [`draw_deferred`].
+/// As [`draw_deferred`], and [`Error::Cancelled`].
+pub fn draw_deferred_task(
+    source: &dyn GridSource,
+    view: &ShutterView,
+    settings: &DeferredDrawSettings,
+    task: &Task,
+) -> Result<DeferredFrame> {
+    let textures = Textures::new(source.textures(), source.materials());
+    let shader = Shader::new(source.materials(), &textures, view.middle(), settings.shade);
+    draw_with_shader(source, view, &shader, settings, task)
+}
+
+/// Draws a scene as [`draw_deferred_task`] does, with a shader of the view half-way through the exposure.
+///
+/// # Errors
+/// As [`draw_deferred_task`].
 pub fn draw_with_shader(
     source: &dyn GridSource,
     view: &ShutterView,
     shader: &Shader<'_>,
     settings: &DeferredDrawSettings,
+    task: &Task,
 ) -> Result<DeferredFrame> {
     if settings.pipelines.is_empty() {
         return Err(Error::argument("pipelines", "at least one", "none"));
@@ -180,9 +195,9 @@ pub fn draw_with_shader(
     settings.hardware.validate()?;
     StochasticFrame::check_samples(view, &settings.frame)?;
     let begun = Instant::now();
-    let geometry = Geometry::new(source, view, settings.frame.faces)?;
+    let geometry = Geometry::new(source, view, settings.frame.faces, task)?;
     let geometry_ms = milliseconds(begun);
-    let frame = StochasticFrame::before_raster(geometry, view.clone(), &settings.frame)?;
+    let frame = StochasticFrame::before_raster(geometry, view.clone(), &settings.frame, task)?;
     let draw = FrameDraw {
         set_up: frame.counters,
         frame,
@@ -191,20 +206,23 @@ pub fn draw_with_shader(
         geometry_ms,
         primitives: None,
     };
-    draw.run()
+    let drawn = draw.run();
+    task.check()?;
+    drawn
 }
 
 /// Mean of the pictures of `seeds` other seeds, by sort-based deferred shading on the pixel grid: the limit of the
 /// pictures of `settings` with more samples. It has a transparent background if `settings` asks for no picture.
 ///
 /// # Errors
-/// As [`draw_deferred`].
+/// As [`draw_deferred_task`].
 pub fn mean_picture(
     source: &dyn GridSource,
     view: &ShutterView,
     shader: &Shader<'_>,
     settings: &DeferredDrawSettings,
     seeds: u32,
+    task: &Task,
 ) -> Result<Frame> {
     let [width, height] = view.size();
     let background = settings.picture.unwrap_or(Background::new(None));
@@ -215,7 +233,7 @@ pub fn mean_picture(
             grid: GridRule::Pixel,
             ..settings.frame
         };
-        let frame = StochasticFrame::new(source, view.clone(), &frame)?;
+        let frame = StochasticFrame::new_task(source, view.clone(), &frame, task)?;
         let tiled = frame.tiled(&TiledPass {
             tile_px: Some(TILE_PX),
             picture: Some((shader, background)),
@@ -224,6 +242,7 @@ pub fn mean_picture(
             memo_quads: settings.forward_memo_quads,
             vertex_cache: &settings.hardware.vertex_cache,
         });
+        task.check()?;
         let pixels = tiled.picture.iter().flat_map(Frame::pixels);
         for (sum, pixel) in sums.iter_mut().zip(pixels) {
             (0..4).for_each(|k| sum[k] += f64::from(pixel[k]));
@@ -264,6 +283,7 @@ impl FrameDraw<'_> {
         let mut raster_ms = None;
         let mut pipelines = Vec::new();
         for &run in runs {
+            self.frame.task.check()?;
             if self.is_ordered(run) {
                 pipelines.extend(simulated.next());
                 continue;
@@ -276,6 +296,7 @@ impl FrameDraw<'_> {
             let opaque = self.frame.counters;
             pipelines.push(self.sorted(run, &opaque, raster_ms));
         }
+        self.frame.task.check()?;
         let primitives = self.primitives.unwrap_or_default();
         Ok(DeferredFrame {
             size: self.frame.view.size(),
@@ -313,6 +334,7 @@ impl FrameDraw<'_> {
                 wants_spids: false,
             },
         )?;
+        self.frame.task.check()?;
         let count = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         let share_ms = milliseconds(begun) / f64::from(count);
         let Simulation {

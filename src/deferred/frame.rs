@@ -21,6 +21,7 @@ use super::shading::grid_view::GridView;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::task::Task;
 use quadrille_mesh::grid::GridSource;
 
 /// Pixels along the side of a bin, whose triangles are listed together.
@@ -47,6 +48,8 @@ pub struct StochasticFrame {
     /// Identifier and depth of each sample.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
+    /// Once it is cancelled, the passes skip the work left, and their results have no meaning.
+    pub(super) task: Task,
 }
 
 impl StochasticFrame {
@@ -60,9 +63,26 @@ impl StochasticFrame {
         view: ShutterView,
         settings: &DeferredSettings,
     ) -> Result<Self> {
+        Self::new_task(source, view, settings, &Task::NEVER)
+    }
+
+    /// As [`Self::new`], as a task. The task holds for further passes over the frame as well: check it after
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and [`Error::Cancelled`].
+    pub fn new_task(
+        source: &dyn GridSource,
+        view: ShutterView,
+        settings: &DeferredSettings,
+        task: &Task,
+    ) -> Result<Self> {
         Self::check_samples(&view, settings)?;
-        let geometry = Geometry::new(source, &view, settings.faces)?;
-        Self::of_geometry(geometry, view, settings)
+        let geometry = Geometry::new(source, &view, settings.faces, task)?;
+        let mut frame = Self::before_raster(geometry, view, settings, task)?;
+        frame.raster();
+        task.check()?;
+        Ok(frame)
     }
 
     /// Checks the number of samples per pixel and of the frame.
@@ -76,25 +96,12 @@ impl StochasticFrame {
         Error::check_limit("samples of a frame", MAX_SAMPLES, samples)
     }
 
-    /// Rasterizes the geometry of a view.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples.
-    pub fn of_geometry(
-        geometry: Geometry,
-        view: ShutterView,
-        settings: &DeferredSettings,
-    ) -> Result<Self> {
-        let mut frame = Self::before_raster(geometry, view, settings)?;
-        frame.raster();
-        Ok(frame)
-    }
-
     /// A frame whose samples and their counters are still missing.
     pub(super) fn before_raster(
         geometry: Geometry,
         view: ShutterView,
         settings: &DeferredSettings,
+        task: &Task,
     ) -> Result<Self> {
         Self::check_samples(&view, settings)?;
         let pattern = StochasticPattern::new(settings.samples, settings.pattern, settings.seed)?;
@@ -103,6 +110,7 @@ impl StochasticFrame {
             geometry,
             settings: *settings,
             pattern,
+            task: task.without_progress(),
             visible: VisibleSamples::background([0; 2], settings.samples, false),
             view,
         })
@@ -155,7 +163,8 @@ impl StochasticFrame {
                 RasterBlock::new(self.raster_view(), self.grid_view(), self.view.size());
             let mut counters = RasterCounters::default();
             let y = u32::try_from(row).unwrap_or(u32::MAX) * BLOCK_PX;
-            for x in (0..self.view.size()[0]).step_by(BLOCK_PX as usize) {
+            let blocks = (0..self.view.size()[0]).step_by(BLOCK_PX as usize);
+            for x in blocks.take_while(|_| !self.task.is_cancelled()) {
                 block.begin([x, y]);
                 let triangles = bins.of([x, y]);
                 dispatch!(level, simd => block.raster(simd, triangles, &mut counters));

@@ -10,6 +10,7 @@ use super::camera::shutter::{CentredPoint, ShutterView};
 use super::raster::cost::RasterCounters;
 use super::raster::triangle::{Cull, MovingTriangle, SetUpView};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::files::Material;
 use quadrille_mesh::frame::Faces;
@@ -95,13 +96,22 @@ impl Geometry {
     /// larger side from the picture.
     ///
     /// # Errors
-    /// [`Error::Limit`] when there are 2^32 primitives or more.
-    pub fn new(source: &dyn GridSource, view: &ShutterView, faces: Faces) -> Result<Self> {
+    /// [`Error::Limit`] when there are 2^32 primitives or more, and [`Error::Cancelled`].
+    pub fn new(
+        source: &dyn GridSource,
+        view: &ShutterView,
+        faces: Faces,
+        task: &Task,
+    ) -> Result<Self> {
         let tessellation_view = widened(view, source.bounds(), source);
         let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()
-            .map(|batches| GeometryChunk::new(source, batches, view, &tessellation_view, faces))
+            .map(|batches| {
+                let views = (view, &tessellation_view);
+                GeometryChunk::new(source, batches, views, faces, task)
+            })
             .collect();
+        task.check()?;
         let mut primitives: u64 = 0;
         let mut counters = RasterCounters::default();
         for chunk in &mut chunks {
@@ -183,9 +193,9 @@ impl GeometryChunk {
     fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
-        view: &ShutterView,
-        tessellation_view: &MeshCamera,
+        (view, tessellation_view): (&ShutterView, &MeshCamera),
         faces: Faces,
+        task: &Task,
     ) -> Self {
         let draw = source.draw(batches.start);
         let mut chunk = Self {
@@ -201,11 +211,10 @@ impl GeometryChunk {
             size: view.size(),
             near: view.near(),
         };
-        let mut grids = Vec::new();
         let mut points = Vec::new();
-        for batch in batches {
-            source.grids(batch, tessellation_view, &mut grids);
-            for grid in grids.drain(..) {
+        let mut batches = batches.take_while(|_| !task.is_cancelled());
+        let _ = batches.try_for_each(|batch| {
+            source.visit_grids(batch, tessellation_view, &mut |grid| {
                 let material: &Material = &source.materials()[grid.material as usize];
                 let draws_backs = faces.draws_backs(material);
                 let vertices = grid.vertices.iter();
@@ -213,8 +222,9 @@ impl GeometryChunk {
                 chunk.counters.vertices += vertices.len() as u64;
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
                 chunk.add(grid, &points, &set_up, (Layer::of(material), draws_backs));
-            }
-        }
+                task.flow()
+            })
+        });
         chunk
     }
 

@@ -45,10 +45,11 @@ impl HitStream for StochasticFrame {
         let parts = self.parts(layer);
         let window = PARTS_PER_THREAD * rayon::current_num_threads();
         let mut sum = RasterCounters::default();
-        for parts in parts.chunks(window) {
+        let left = || !self.task.is_cancelled();
+        for parts in parts.chunks(window).take_while(|_| left()) {
             let hits = parts.par_iter().map(|part| self.hits_of(layer, part));
             let hits: Vec<_> = hits.collect();
-            for (chunk, counters) in &hits {
+            for (chunk, counters) in hits.iter().take_while(|_| left()) {
                 sum.add(counters);
                 consume(chunk);
             }
@@ -118,6 +119,9 @@ impl StochasticFrame {
         let mut counters = RasterCounters::default();
         let triangles = self.geometry.chunks[part.chunk].layer(layer);
         for triangle in &triangles[part.triangles.clone()] {
+            if self.task.is_cancelled() {
+                break;
+            }
             let mut sink = Recorder {
                 chunk,
                 triangle,

@@ -16,6 +16,7 @@ use super::warp::shader_blend::ShaderBlendSpec;
 use super::wiring::Simulator;
 use super::zrop::framebuffer::Tests;
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 use quadrille_machine::spec::{Field, Source};
 use quadrille_machine::timing::Cycle;
 
@@ -83,25 +84,30 @@ pub struct Sensitivity {
 
 impl Sensitivity {
     /// Simulates `view` on `variants`, once as configured and once for each half and each double value of a
-    /// field. The first variant is the reference for the others. Calls `progress` after every field.
+    /// field. The first variant is the reference for the others. The task's progress is in fields.
     ///
     /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
+    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn of(
         view: &PreparedView<'_>,
         config: &Config,
         variants: &[Variant],
-        progress: impl Fn() + Sync,
+        task: &Task,
     ) -> Result<Self> {
         config.validate()?;
         let run = |config: &Config| -> Vec<Cycle> {
-            let simulators = variants.iter().map(|v| Simulator::unchecked(config, *v));
+            let simulators = variants.iter();
+            let simulators = simulators.map(|v| Simulator::unchecked(config, *v).under(task));
             let runs = simulators.map(|s| view.run(&s, &Tests::default()).outcome.cycles);
             runs.collect()
         };
         let cycles = run(config);
         let speedups: Vec<_> = (0..variants.len()).map(|v| speedup(&cycles, v)).collect();
-        let mut fields: Vec<_> = varied_fields(config)
+        task.check()?;
+        let varied = varied_fields(config);
+        let steps = task.steps(varied.len() as u64);
+        let mut fields: Vec<_> = varied
             .into_par_iter()
             .map(|field| {
                 let changes = changed_values(config, &field).map(|value| {
@@ -109,10 +115,10 @@ impl Sensitivity {
                     let cycles = run(&changed);
                     Some(Change { value, cycles })
                 });
-                progress();
-                FieldSensitivity { field, changes }
+                steps.advance(1)?;
+                Ok(FieldSensitivity { field, changes })
             })
-            .collect();
+            .collect::<Result<_>>()?;
         fields.sort_by(|a, b| b.swing(&speedups).total_cmp(&a.swing(&speedups)));
         Ok(Self { speedups, fields })
     }

@@ -67,7 +67,9 @@ impl<'a> PreparedView<'a> {
         let mut frame = Preprocessed::default();
         let times = frame.run_task(splats, camera, profile, task)?;
         let scene = (splats, camera, profile);
-        Ok(Self::of_frame(scene, &frame, level, (start, times.sort)))
+        let view = Self::of_frame(scene, &frame, level, (start, times.sort));
+        task.check()?;
+        Ok(view)
     }
 
     fn of_frame(

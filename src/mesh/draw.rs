@@ -14,6 +14,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 
 /// Distance of the near plane as a share of the distance to the middle of the mesh.
@@ -104,7 +105,20 @@ pub fn draw_mesh(
     camera: &Camera,
     settings: &MeshDrawSettings,
 ) -> Result<(Frame, MeshResult)> {
-    let source = Triangles::new(mesh, settings.adjacency);
+    draw_mesh_task(mesh, camera, settings, &Task::NEVER)
+}
+
+/// As [`draw_mesh`], as a task.
+///
+/// # Errors
+/// As [`draw_mesh`], and [`Error::Cancelled`].
+pub fn draw_mesh_task(
+    mesh: &Mesh,
+    camera: &Camera,
+    settings: &MeshDrawSettings,
+    task: &Task,
+) -> Result<(Frame, MeshResult)> {
+    let source = Triangles::new_task(mesh, settings.adjacency, task)?;
     let near = match settings.near {
         None => near_plane(camera, source.bounds()),
         Some(near) if near > 0.0 && near.is_finite() => near,
@@ -122,14 +136,16 @@ pub fn draw_mesh(
         memory_bytes: MEMORY_BYTES,
         level: SimdLevel::best(),
     };
-    let visible = VisibleFrame::new(&source, &view, &view, &frame)?;
+    let visible = VisibleFrame::new_task(&source, [&view, &view], &frame, task)?;
     let shading = visible.merged(&source, settings.unit);
+    task.check()?;
     let textures = Textures::new(source.textures(), source.materials());
     let mut shader = Shader::new(source.materials(), &textures, &view, settings.shade);
     if !mesh.lights.is_empty() {
         shader = shader.lit_by(&mesh.lights);
     }
     let picture = visible.picture(&shader, &shading, settings.sampling, settings.background);
+    task.check()?;
     Ok((picture, MeshResult::of(&visible, &shading)))
 }
 

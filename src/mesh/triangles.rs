@@ -13,6 +13,8 @@ use super::index::index16;
 use super::polygon::PolygonCutter;
 use super::reorder::TriangleOrder;
 use super::vertex_names::VertexNames;
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 
 /// Vertex property that two triangles must share at both ends of an edge to be adjacent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,13 +53,28 @@ struct TriangleRun {
 impl<M: Borrow<Mesh>> Triangles<M> {
     /// Cuts the faces of a mesh, owned or borrowed, into triangles, and the triangles into grids.
     pub fn new(owner: M, adjacency: Adjacency) -> Self {
+        Self::until(owner, adjacency, &Task::NEVER)
+    }
+
+    /// As [`Self::new`], as a task.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn new_task(owner: M, adjacency: Adjacency, task: &Task) -> Result<Self> {
+        let triangles = Self::until(owner, adjacency, task);
+        task.check().map(|()| triangles)
+    }
+
+    /// The triangles that are cut before the task is cancelled.
+    fn until(owner: M, adjacency: Adjacency, task: &Task) -> Self {
         let mesh = owner.borrow();
         let mut names = VertexNames::new(mesh);
         let mut cutter = PolygonCutter::default();
         let (mut triangles, mut vertices) = (Vec::new(), Vec::new());
         let mut runs: Vec<TriangleRun> = Vec::new();
         for (draw, faces) in (0..).zip(&mesh.draws) {
-            for face in faces.start as usize..faces.end as usize {
+            let faces = faces.start as usize..faces.end as usize;
+            for face in faces.take_while(|_| !task.is_cancelled()) {
                 let material = mesh.face_materials[face];
                 let corners = mesh.face(face);
                 cutter.triangles(mesh, corners, |triangle| {
@@ -83,7 +100,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             }
         }
         Self {
-            smooth: smooth_normals(mesh, &triangles),
+            smooth: smooth_normals(mesh, &triangles, task),
             bounds: bounds(&mesh.positions),
             triangles,
             vertices,
@@ -211,10 +228,10 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
 }
 
 /// Means of the normals of the triangles around each position, weighted by area.
-fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]]) -> Vec<[f32; 3]> {
+fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]], task: &Task) -> Vec<[f32; 3]> {
     use nalgebra::Vector3;
     let mut sums = vec![Vector3::zeros(); mesh.positions.len()];
-    for triangle in triangles {
+    for triangle in triangles.iter().take_while(|_| !task.is_cancelled()) {
         let at =
             |k: usize| Vector3::from(mesh.positions[triangle[k].position as usize].map(f64::from));
         let twice_area = (at(1) - at(0)).cross(&(at(2) - at(0)));

@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::table::RawColumns;
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 
 /// Rows per chunk. The last chunk may have fewer.
 pub(crate) const CHUNK_ROWS: usize = 256;
@@ -14,15 +16,17 @@ const PARALLEL_ROWS: usize = 1 << 13;
 /// that number, along the axis of their greatest extent, and so on. On trained scenes, the root mean square
 /// of the extents of chunks is a third less than in Morton order, whose chunks straddle the jumps of the
 /// curve.
-pub(crate) fn chunk_order(raw: &RawColumns) -> Vec<u32> {
+pub(crate) fn chunk_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let mut order: Vec<u32> = (0..rows).collect();
-    divide(raw, &mut order);
-    order
+    divide(raw, &mut order, task);
+    task.check()?;
+    Ok(order)
 }
 
-fn divide(raw: &RawColumns, part: &mut [u32]) {
-    if part.len() <= CHUNK_ROWS {
+/// Divides a part, unless the task is cancelled.
+fn divide(raw: &RawColumns, part: &mut [u32], task: &Task) {
+    if part.len() <= CHUNK_ROWS || task.is_cancelled() {
         return;
     }
     let extent = |column: &Vec<f32>| {
@@ -45,9 +49,11 @@ fn divide(raw: &RawColumns, part: &mut [u32]) {
     let (low, high) = part.split_at_mut(middle);
     let mut halves = [low, high];
     if is_large {
-        halves.par_iter_mut().for_each(|half| divide(raw, half));
+        halves
+            .par_iter_mut()
+            .for_each(|half| divide(raw, half, task));
     } else {
-        halves.iter_mut().for_each(|half| divide(raw, half));
+        halves.iter_mut().for_each(|half| divide(raw, half, task));
     }
 }
 
@@ -65,7 +71,7 @@ mod tests {
                 column[row] = (cell >> (4 * axis) & 15) as f32;
             }
         }
-        let order = chunk_order(&raw);
+        let order = chunk_order(&raw, &Task::NEVER).unwrap();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..4146).collect::<Vec<u32>>());

@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::chunk_order::chunk_order;
 use super::table::RawColumns;
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 
 /// Bits per axis of a code.
 const BITS: u32 = 21;
@@ -20,7 +22,10 @@ const GOOD_CHUNK_RATIO: f64 = 1.01;
 
 /// The rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre
 /// of a scene whose sky is far away. Rows of equal codes keep their order.
-pub fn morton_order(raw: &RawColumns) -> Vec<u32> {
+///
+/// # Errors
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let spread = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
     let bounds = raw.mean.each_ref().map(|column| {
@@ -46,38 +51,45 @@ pub fn morton_order(raw: &RawColumns) -> Vec<u32> {
     };
     let mut keyed: Vec<(u64, u32)> = (0..rows)
         .into_par_iter()
-        .map(|row| (code(row as usize), row))
-        .collect();
-    keyed.par_sort_unstable();
-    keyed.into_iter().map(|(_, row)| row).collect()
+        .map(|row| task.check().map(|()| (code(row as usize), row)))
+        .collect::<Result<_>>()?;
+    let keyed = task.uninterrupted(move || {
+        keyed.par_sort_unstable();
+        keyed
+    })?;
+    Ok(keyed.into_iter().map(|(_, row)| row).collect())
 }
 
 /// The Morton order, unless the rows are nearly as close together as in that order: then `None`, so
 /// that a file that has been ordered keeps its order.
-pub(crate) fn improved_order(raw: &RawColumns) -> Option<Vec<u32>> {
-    let order = morton_order(raw);
-    (ratio(raw, &order) > GOOD_RATIO).then_some(order)
+pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
+    let order = morton_order(raw, task)?;
+    Ok((ratio(raw, &order, task)? > GOOD_RATIO).then_some(order))
 }
 
 /// The order in compact chunks, unless the rows are in Morton order or in one as good.
-pub(crate) fn improved_chunk_order(raw: &RawColumns) -> Option<Vec<u32>> {
-    let is_good = ratio(raw, &morton_order(raw)) <= GOOD_CHUNK_RATIO;
-    (!is_good).then(|| chunk_order(raw))
+pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
+    let ratio = ratio(raw, &morton_order(raw, task)?, task)?;
+    match ratio <= GOOD_CHUNK_RATIO {
+        true => Ok(None),
+        false => chunk_order(raw, task).map(Some),
+    }
 }
 
 /// Ratio of the extents of rows as they stand to those in another order.
-fn ratio(raw: &RawColumns, order: &[u32]) -> f64 {
+fn ratio(raw: &RawColumns, order: &[u32], task: &Task) -> Result<f64> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let other = extent(raw, order.iter().copied());
-    extent(raw, 0..rows) / other.max(f64::MIN_POSITIVE)
+    let other = extent(raw, order.iter().copied(), task)?;
+    Ok(extent(raw, 0..rows, task)? / other.max(f64::MIN_POSITIVE))
 }
 
 /// Sum of the logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not
 /// outweigh all others.
-fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>) -> f64 {
+fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Result<f64> {
     let mut total = 0.0;
     let mut order = order.peekable();
     while order.peek().is_some() {
+        task.check()?;
         let mut bounds = [[f32::INFINITY, f32::NEG_INFINITY]; 3];
         for row in order.by_ref().take(GROUP) {
             for (bound, column) in bounds.iter_mut().zip(&raw.mean) {
@@ -88,7 +100,7 @@ fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>) -> f64 {
         let size = |[low, high]: &[f32; 2]| f64::from(high - low).ln_1p();
         total += bounds.iter().map(size).sum::<f64>();
     }
-    total
+    Ok(total)
 }
 
 /// Moves bit i of 21 to bit 3 i.
@@ -121,11 +133,13 @@ mod tests {
                 column[row as usize] = (cell >> (4 * axis) & 15) as f32;
             }
         }
-        let order = improved_order(&raw).expect("a scattered table");
+        let improved = |raw: &RawColumns| improved_order(raw, &Task::NEVER).unwrap();
+        let order = improved(&raw).expect("a scattered table");
         for column in &mut raw.mean {
             *column = order.iter().map(|row| column[*row as usize]).collect();
         }
-        assert_eq!(improved_order(&raw), None);
-        assert_eq!(morton_order(&raw), (0..4096).collect::<Vec<_>>());
+        assert_eq!(improved(&raw), None);
+        let order = morton_order(&raw, &Task::NEVER).unwrap();
+        assert_eq!(order, (0..4096).collect::<Vec<_>>());
     }
 }

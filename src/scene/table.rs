@@ -154,7 +154,10 @@ impl SplatTable {
 
     /// The rows whose numbers are finite and whose quaternion is not zero. Infinite logits are
     /// opacities of 0 and 1.
-    pub fn finite_rows(&self) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn finite_rows(&self, task: &Task) -> Result<Vec<u32>> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut valid = vec![true; self.rows];
         let mut squares = vec![0.0_f64; self.rows];
@@ -162,6 +165,7 @@ impl SplatTable {
             let Some(slot) = slot(&column.name, rest) else {
                 continue;
             };
+            task.check()?;
             for (row, value) in column.values.as_f32().iter().enumerate() {
                 let is_opacity = slot == 10;
                 valid[row] &= value.is_finite() || is_opacity && !value.is_nan();
@@ -172,12 +176,16 @@ impl SplatTable {
         }
         let rows = (0u32..).zip(valid.iter().zip(squares));
         let kept = rows.filter(|(_, (valid, squares))| **valid && *squares > 0.0);
-        kept.map(|(row, _)| row).collect()
+        Ok(kept.map(|(row, _)| row).collect())
     }
 
     /// Keeps the rows whose numbers are in `rows`, in that order.
-    pub fn select(&mut self, rows: &[u32]) {
-        self.columns.par_iter_mut().for_each(|column| {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], after which the table has no meaning.
+    pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
+        self.columns.par_iter_mut().try_for_each(|column| {
+            task.check()?;
             let pick = |row: &u32| *row as usize;
             column.values = match &column.values {
                 ColumnValues::F32(v) => {
@@ -188,8 +196,10 @@ impl SplatTable {
                     ColumnValues::Other(*scalar, values)
                 }
             };
-        });
+            Ok(())
+        })?;
         self.rows = rows.len();
+        Ok(())
     }
 
     /// The activated splats, and the numbers of invalid rows.
@@ -240,11 +250,13 @@ impl SplatTable {
     /// 3D filter is applied. `path` is for errors.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite.
-    pub fn raw(&self, path: &Path) -> Result<RawColumns> {
+    /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and
+    /// [`Error::Cancelled`].
+    pub fn raw(&self, path: &Path, task: &Task) -> Result<RawColumns> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut values: Vec<Vec<f32>> = vec![Vec::new(); PLAIN_SLOTS + rest + 1];
         for column in &self.columns {
+            task.check()?;
             if let Some(slot) = slot(&column.name, rest) {
                 values[slot] = column.values.as_f32().into_owned();
             }
@@ -271,9 +283,9 @@ impl SplatTable {
         };
         raw.clamp_opacity();
         if filter.len() == self.rows {
-            raw.apply_filter(&filter);
+            raw.apply_filter(&filter, task)?;
         }
-        raw.check_finite(path)?;
+        raw.check_finite(path, task)?;
         Ok(raw)
     }
 
@@ -336,7 +348,10 @@ impl RawColumns {
             rotation: std::array::from_fn(|_| zeros()),
             opacity: zeros(),
             sh_constant: std::array::from_fn(|_| zeros()),
-            sh_rest: vec![zeros(); 3 * rest_coefficients(sh_degree)],
+            // Cloning a column of zeros would write it.
+            sh_rest: (0..3 * rest_coefficients(sh_degree))
+                .map(|_| zeros())
+                .collect(),
         }
     }
 
@@ -409,14 +424,19 @@ impl RawColumns {
     }
 
     /// Keeps the rows whose numbers are in `rows`, in that order.
-    pub fn select(&mut self, rows: &[u32]) {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], after which the columns have no meaning.
+    pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
         let plain = self.mean.iter_mut().chain(&mut self.scale);
         let plain = plain.chain(&mut self.rotation).chain(&mut self.sh_constant);
         let all = plain.chain(&mut self.sh_rest).chain([&mut self.opacity]);
         let columns: Vec<&mut Vec<f32>> = all.collect();
-        columns.into_par_iter().for_each(|column| {
+        columns.into_par_iter().try_for_each(|column| {
+            task.check()?;
             *column = rows.iter().map(|row| column[*row as usize]).collect();
-        });
+            Ok(())
+        })
     }
 
     /// Appends rows of `other`, whose degree is not higher.
@@ -453,8 +473,9 @@ impl RawColumns {
     }
 
     /// Applies Mip-Splatting's 3D filter, as activation does.
-    fn apply_filter(&mut self, filter: &[f32]) {
+    fn apply_filter(&mut self, filter: &[f32], task: &Task) -> Result<()> {
         for (row, f) in filter.iter().enumerate() {
+            task.check()?;
             let mut factor = 1.0;
             for axis in &mut self.scale {
                 let scale = f64::from(axis[row]).exp();
@@ -465,10 +486,14 @@ impl RawColumns {
             let opacity = &mut self.opacity[row];
             *opacity = logit(sigmoid(f64::from(*opacity)) * factor);
         }
+        Ok(())
     }
 
-    fn check_finite(&self, path: &Path) -> Result<()> {
-        let bad = |values: &Vec<f32>| values.iter().position(|v| !v.is_finite());
+    fn check_finite(&self, path: &Path, task: &Task) -> Result<()> {
+        let bad = |values: &Vec<f32>| match task.is_cancelled() {
+            true => None,
+            false => values.iter().position(|v| !v.is_finite()),
+        };
         let zero = |row: &usize| self.rotation.iter().all(|q| q[*row] == 0.0);
         let found = match self.all().find_map(bad) {
             Some(row) => Some((row, "one that is not")),
@@ -477,7 +502,7 @@ impl RawColumns {
                 .map(|row| (row, "a rotation of zero")),
         };
         match found {
-            None => Ok(()),
+            None => task.check(),
             Some((row, found)) => Err(Error::malformed(
                 path,
                 format!("row {row}"),

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 
 use super::splats::rest_coefficients;
 use super::table::RawColumns;
+use quadrille_base::error::Result;
 use quadrille_base::math::{narrow, sh_rotations};
+use quadrille_base::task::Task;
 
 /// A rotation, then a uniform scale, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,9 +33,12 @@ impl Similarity {
 
 impl RawColumns {
     /// Moves all splats, with their orientations and spherical harmonics.
-    pub fn transform(&mut self, by: &Similarity) {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns have no meaning.
+    pub fn transform(&mut self, by: &Similarity, task: &Task) -> Result<()> {
         if by.rotation != UnitQuaternion::identity() {
-            self.rotate(&by.rotation);
+            self.rotate(&by.rotation, task)?;
         }
         let log_scale = by.scale.ln();
         for (axis, column) in self.mean.iter_mut().enumerate() {
@@ -47,11 +52,13 @@ impl RawColumns {
             let larger = |v: &mut f32| *v = narrow(f64::from(*v) + log_scale);
             self.scale.iter_mut().flatten().for_each(larger);
         }
+        task.check()
     }
 
-    fn rotate(&mut self, rotation: &UnitQuaternion<f64>) {
+    fn rotate(&mut self, rotation: &UnitQuaternion<f64>, task: &Task) -> Result<()> {
         let matrix = rotation.to_rotation_matrix();
         for row in 0..self.rows() {
+            task.check()?;
             let mean = Vector3::from([0, 1, 2].map(|axis| f64::from(self.mean[axis][row])));
             let turned = matrix * mean;
             // Quaternions keep their length, which files need not normalise.
@@ -68,22 +75,24 @@ impl RawColumns {
         }
         let per_channel = self.rest_per_channel();
         let matrices = sh_rotations(self.sh_degree(), matrix.matrix());
-        let turned = |at: usize| -> Vec<f32> {
+        let turned = |at: usize| -> Result<Vec<f32>> {
             let (channel, k) = (at / per_channel, at % per_channel);
             let degree = (1u8..).find(|d| k < rest_coefficients(*d)).unwrap_or(1);
             let first = rest_coefficients(degree - 1);
             let matrix = &matrices[usize::from(degree) - 1];
             let mut sums = vec![0.0_f64; self.rows()];
             for from in 0..matrix.ncols() {
+                task.check()?;
                 let factor = matrix[(k - first, from)];
                 let column = &self.sh_rest[channel * per_channel + first + from];
                 for (sum, value) in sums.iter_mut().zip(column) {
                     *sum += factor * f64::from(*value);
                 }
             }
-            sums.into_iter().map(narrow).collect()
+            Ok(sums.into_iter().map(narrow).collect())
         };
         let all = (0..self.sh_rest.len()).into_par_iter();
-        self.sh_rest = all.map(turned).collect();
+        self.sh_rest = all.map(turned).collect::<Result<_>>()?;
+        Ok(())
     }
 }

@@ -17,6 +17,7 @@
 //! with `host_` hold times of a machine and are exempt. Reading a results file and merging check that.
 //!
 //! ```
+//! use quadrille_base::Task;
 //! use quadrille_suite::{Configuration, Program, Suite, csv};
 //!
 //! let text = "methods = ['baseline', 'het']
@@ -30,7 +31,7 @@
 //!     width = 48";
 //! let suite = Suite::parse(text, "suite.toml".as_ref())?;
 //! let program = Program { version: "1.0", commit: "unknown", sources: "0" };
-//! let plan = suite.plan(&[Configuration::default()], program, &mut |_| {})?;
+//! let plan = suite.plan(&[Configuration::default()], program, &Task::NEVER, &mut |_| {})?;
 //! let rows = plan.run(None, quadrille_base::math::SimdLevel::best(), &mut |_| {})?;
 //! assert_eq!(rows.len(), 2);
 //! assert!(rows[0].ratios["het"].speedup.is_some());

@@ -23,7 +23,7 @@ use super::runner::Event;
 use super::shard::Shard;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
-use quadrille_base::task::Task;
+use quadrille_base::task::{Steps, Task};
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
@@ -180,15 +180,16 @@ impl Selection<'_> {
     /// `results`. Without a shard, all jobs are run.
     ///
     /// # Errors
-    /// As of [`Plan::run`].
+    /// As of [`Plan::run_task`].
     pub fn run(
         &self,
         shard: Option<Shard>,
-        results: &Path,
-        others: &[PathBuf],
+        (results, others): (&Path, &[PathBuf]),
         level: SimdLevel,
+        task: &Task,
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
+        task.check()?;
         let mut file = ResultsFile::open(results)?;
         let mut records = Records::default();
         for line in file.take_lines() {
@@ -212,9 +213,10 @@ impl Selection<'_> {
             jobs: own.len(),
             done: own.len() - open.len(),
         });
+        let steps = task.steps(open.len() as u64);
         let scene_of = |job: &MethodJob| self.plan.plan.jobs[job.job].scene;
         for of_scene in open.chunk_by(|a, b| scene_of(a) == scene_of(b)) {
-            self.run_scene(of_scene, &mut file, level, watch)?;
+            self.run_scene(of_scene, &mut file, level, &steps, watch)?;
         }
         Ok(())
     }
@@ -224,21 +226,25 @@ impl Selection<'_> {
         jobs: &[MethodJob],
         file: &mut ResultsFile,
         level: SimdLevel,
+        steps: &Steps<'_>,
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
+        let task = &steps.task().without_progress();
         let planned = &self.plan.plan.scenes[self.plan.plan.jobs[jobs[0].job].scene];
-        let scene = planned.entry.load(&self.plan.plan.suite, &Task::NEVER)?;
+        let scene = planned.entry.load(&self.plan.plan.suite, task)?;
         let camera_of = |job: &MethodJob| self.plan.plan.jobs[job.job].camera;
         for of_view in jobs.chunk_by(|a, b| camera_of(a) == camera_of(b)) {
             let camera = &planned.cameras[camera_of(&of_view[0])];
-            let view = PreparedView::new(&scene.splats, camera, &scene.profile, level);
+            let (splats, profile) = (&scene.splats, &scene.profile);
+            let view = PreparedView::new_task(splats, camera, profile, level, task)?;
             for (job, group) in self.plan.groups(of_view) {
                 watch(Event::Begun(&job.key));
                 if view.draw().is_empty() {
                     let text = format!("{}: no splat is in view", job.key);
                     watch(Event::Warning(text));
                 }
-                let rows = self.run_group(job, group, &view, scene.profile.name, file)?;
+                let rows = self.run_group(job, group, (&view, profile.name), file, task)?;
+                steps.advance(group.len() as u64)?;
                 for (row, discrepancies) in rows {
                     for sentence in discrepancies {
                         let method = &row.variants[0].name;
@@ -256,9 +262,9 @@ impl Selection<'_> {
         &self,
         job: &Job,
         group: &[MethodJob],
-        view: &PreparedView<'_>,
-        profile: &str,
+        (view, profile): (&PreparedView<'_>, &str),
         file: &mut ResultsFile,
+        task: &Task,
     ) -> Result<Vec<(Row, Vec<String>)>> {
         let config = &self.plan.plan.configurations[job.configuration].config;
         let file = Mutex::new(file);
@@ -268,7 +274,7 @@ impl Selection<'_> {
                 true => details::watch(one.method),
                 false => Watch::default(),
             };
-            let run = Machine::new(config, one.method, watched)?.run(view);
+            let run = Machine::new(config, one.method, watched)?.run_task(view, task)?;
             let mut method = method_row(&run.outcome, config, run.host);
             if one.has_details {
                 details::add(&mut method.report, &run.outcome, view, config);

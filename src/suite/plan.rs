@@ -11,6 +11,7 @@ use super::scene_entry::{SceneEntry, Source};
 use super::shard::Shard;
 use super::suite_file::Suite;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_gpu::method::Method;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::PictureSize;
@@ -54,11 +55,12 @@ impl Suite {
     ///
     /// # Errors
     /// [`Error::Malformed`] naming the scene and key, [`Error::Argument`] about configurations,
-    /// [`Error::Limit`] for more than a million jobs, and errors of reading the files.
+    /// [`Error::Limit`] for more than a million jobs, errors of reading the files, and [`Error::Cancelled`].
     pub fn plan(
         &self,
         bases: &[Configuration],
         program: Program,
+        task: &Task,
         warn: &mut dyn FnMut(String),
     ) -> Result<Plan> {
         let configurations = self.matrix.configurations(bases)?;
@@ -76,6 +78,7 @@ impl Suite {
             .collect();
         let mut hashes: HashMap<PathBuf, u64> = HashMap::new();
         for scene in self.seeded_scenes() {
+            task.check()?;
             let content = match &scene.source {
                 Source::File(path) => match hashes.get(path) {
                     Some(hash) => *hash,
@@ -87,7 +90,7 @@ impl Suite {
                 },
                 Source::Recipe(..) => scene.content_hash(&self.path)?,
             };
-            let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene))?;
+            let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
             plan.add_jobs(
                 PlannedScene {

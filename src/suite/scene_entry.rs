@@ -194,6 +194,7 @@ impl SceneEntry {
         &self,
         suite: &Path,
         sizes: &[PictureSize],
+        task: &Task,
     ) -> Result<(Vec<Camera>, Vec<String>)> {
         let in_scene = |error| in_scene(suite, &self.name, error);
         if let Some(path) = self.views.cameras.as_ref().filter(|path| !path.exists()) {
@@ -217,7 +218,7 @@ impl SceneEntry {
                 continue;
             }
             let views = spec
-                .views(self.file(), || self.framing(suite))
+                .views(self.file(), || self.framing(suite, task))
                 .map_err(in_scene)?;
             cameras.extend(views.cameras);
             // The warnings concern the file; they do not depend on the size.
@@ -245,14 +246,11 @@ impl SceneEntry {
     }
 
     /// The framing of views that are described. Reads the scene only if they depend on its content.
-    fn framing(&self, suite: &Path) -> Result<Framing> {
+    fn framing(&self, suite: &Path, task: &Task) -> Result<Framing> {
         if self.views.is_fixed() {
             return Ok(Framing::of(&Splats::from_splats(0, [])));
         }
-        Ok(framing(
-            &self.load(suite, &Task::NEVER)?.splats,
-            &self.views,
-        ))
+        framing(&self.load(suite, task)?.splats, &self.views, task)
     }
 
     fn file(&self) -> Option<&Path> {
@@ -272,7 +270,7 @@ impl SceneEntry {
             Source::Recipe(made, seed) => {
                 let made = made.with_seed(*seed);
                 let made = made.map_err(|error| in_scene(suite, &self.name, error))?;
-                (made.splats(), None)
+                (made.splats_task(task)?, None)
             }
         };
         let name = self.profile.as_deref().or(hint);

@@ -7,6 +7,7 @@
 use quadrille_base::error::Result;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::task::Task;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::frame::{FrameSettings, VisibleFrame};
 use quadrille_mesh::grid::GridSource;
@@ -17,13 +18,17 @@ use quadrille_mesh::shade::{Sampling, Shader};
 const SIDE: u32 = 8;
 
 /// Draws `source` in `view` with 64 samples per pixel, each shaded on its own. `shader` creates the
-/// shader of a view.
+/// shader of a view. The task's progress is in parts.
+///
+/// # Errors
+/// As [`VisibleFrame::new_task`].
 pub fn supersampled<'a>(
     source: &dyn GridSource,
     view: &MeshCamera,
     settings: &FrameSettings,
     shader: impl Fn(&MeshCamera) -> Shader<'a>,
     background: Option<[f32; 3]>,
+    task: &Task,
 ) -> Result<Frame> {
     let [width, height] = settings.size;
     let settings = FrameSettings {
@@ -31,12 +36,14 @@ pub fn supersampled<'a>(
         ..*settings
     };
     let mut sums = vec![[0.0_f32; 4]; (width * height) as usize];
+    let steps = task.steps(u64::from(SIDE * SIDE));
     for part in 0..SIDE * SIDE {
         let corner = [part % SIDE * width, part / SIDE * height];
         let part = enlarged(view, corner);
-        let visible = VisibleFrame::new(source, view, &part, &settings)?;
+        let visible = VisibleFrame::new_task(source, [view, &part], &settings, task)?;
         let shading = visible.merged(source, MergeUnitKind::None);
         let picture = visible.picture(&shader(&part), &shading, Sampling::Centre, background);
+        steps.advance(1)?;
         for (pixel, at) in picture.pixels().iter().zip(0..) {
             let (x, y) = (corner[0] + at % width, corner[1] + at / width);
             let sum = &mut sums[(y / SIDE * width + x / SIDE) as usize];

@@ -1,5 +1,6 @@
 //! Layers of the fast renderer against the scalar oracle, on every SIMD level and any number of threads.
 
+use quadrille::Task;
 use quadrille::{
     Camera, Frame, Layer, LayerPicture, LayerSettings, Profile, RenderSettings, Renderer,
     SimdLevel, Splats, StopRule, TopCount, render_reference_layers,
@@ -56,8 +57,9 @@ fn rendered(
     layers: &LayerSettings,
 ) -> (Frame, Vec<LayerPicture>) {
     let mut frame = Frame::new(1, 1);
-    let (pictures, _, _) =
-        Renderer::default().render_layers_into(&mut frame, splats, camera, settings, layers);
+    let (pictures, _, _) = Renderer::default()
+        .render_layers_task(&mut frame, (splats, camera), settings, layers, &Task::NEVER)
+        .unwrap();
     (frame, pictures)
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quadrille::Task;
 use quadrille::convert::{Action, concatenate};
 use quadrille::{
     LoadOptions, OutputFormat, Recipe, Scene, SplatAxes, SplatTable, Synthetic, load, load_table,
@@ -199,7 +200,9 @@ fn tables_are_joined_with_what_one_lacks_as_zero() {
     let mut plain = full.clone();
     Action::LimitSh(0).apply(&mut plain, folder.path()).unwrap();
     assert_eq!(plain.sh_degree(), 0);
-    let both = concatenate(vec![plain, full.clone()]).unwrap().unwrap();
+    let both = concatenate(vec![plain, full.clone()], &Task::NEVER)
+        .unwrap()
+        .unwrap();
     assert_eq!((both.rows(), both.sh_degree()), (40, 3));
     let column = both.column("f_rest_44").unwrap();
     assert!(column[..20].iter().all(|v| *v == 0.0));
@@ -208,7 +211,7 @@ fn tables_are_joined_with_what_one_lacks_as_zero() {
         both.column("x").unwrap()[..20],
         both.column("x").unwrap()[20..]
     );
-    assert!(concatenate(Vec::new()).unwrap().is_none());
+    assert!(concatenate(Vec::new(), &Task::NEVER).unwrap().is_none());
 }
 
 #[test]
@@ -332,12 +335,21 @@ fn pruned_splats_show_in_no_view() {
     let cameras = [camera(160, 90)];
     let profile = quadrille::Profile::default();
     let splats = load(folder.path().join("synthetic.ply")).unwrap().splats;
-    let weights = quadrille::convert::largest_weights(&splats, &cameras, &profile);
+    let weights =
+        quadrille::convert::largest_weights(&splats, &cameras, &profile, &Task::NEVER).unwrap();
     assert!(weights.iter().all(|w| (0.0..=0.99).contains(w)));
     let hidden = weights.iter().filter(|w| **w < 0.004).count();
     assert!(hidden > 300 && hidden < 2900, "{hidden}");
     let mut pruned = scene.clone();
-    quadrille::convert::prune(&mut pruned, 0.004, &cameras, &profile, folder.path()).unwrap();
+    quadrille::convert::prune(
+        &mut pruned,
+        0.004,
+        &cameras,
+        &profile,
+        folder.path(),
+        &Task::NEVER,
+    )
+    .unwrap();
     assert_eq!(pruned.rows(), 3000 - hidden);
     let path = folder.path().join("pruned.ply");
     write_table(&path, &pruned, OutputFormat::Ply).unwrap();
@@ -351,7 +363,8 @@ fn pruned_splats_show_in_no_view() {
         "{:?}",
         found.psnr_db
     );
-    let error = quadrille::convert::prune(&mut pruned, 0.1, &[], &profile, &path).unwrap_err();
+    let error = quadrille::convert::prune(&mut pruned, 0.1, &[], &profile, &path, &Task::NEVER)
+        .unwrap_err();
     assert!(error.to_string().contains("cameras"));
 }
 
@@ -381,8 +394,13 @@ fn weights_are_transmittance_times_alpha() {
         up,
     )
     .unwrap();
-    let weights =
-        quadrille::convert::largest_weights(&splats, &[camera], &quadrille::Profile::default());
+    let weights = quadrille::convert::largest_weights(
+        &splats,
+        &[camera],
+        &quadrille::Profile::default(),
+        &Task::NEVER,
+    )
+    .unwrap();
     assert!((weights[1] - 0.75).abs() < 1e-5, "{weights:?}");
     assert_eq!(weights[2], 0.0);
     // The splat behind is largest where the one in front is faint, or at the centre.
@@ -399,8 +417,14 @@ fn attribute_errors_are_those_of_the_format() {
     for format in OutputFormat::all() {
         let path = folder.path().join(format!("out{}", format.extension()));
         write_table(&path, &scene, format).unwrap();
-        let errors =
-            quadrille::convert::attribute_errors(&scene, &table(&path), format, &path).unwrap();
+        let errors = quadrille::convert::attribute_errors(
+            &scene,
+            &table(&path),
+            format,
+            &path,
+            &Task::NEVER,
+        )
+        .unwrap();
         let Some(errors) = errors else {
             assert_eq!(
                 format,

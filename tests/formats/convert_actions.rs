@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use quadrille::Task;
 use quadrille::convert::{Action, Amount, Condition, concatenate};
 use quadrille::{
     OutputFormat, Protocol, RenderSettings, SplatTable, compare, load, render, write_table,
@@ -31,7 +32,7 @@ fn floaters_are_dropped_and_the_scene_stays() {
     let far = [[9.0, 0.0, 0.0], [0.0, -9.0, 0.0], [7.0, -7.0, 7.0]];
     let far = far.map(|offset| applied(&one, &Action::Translate(offset)));
     let tables = std::iter::once(scene.clone()).chain(far).collect();
-    let both = concatenate(tables).unwrap().unwrap();
+    let both = concatenate(tables, &Task::NEVER).unwrap().unwrap();
     let cleaned = applied(&both, &Action::DropFloaters(3.0));
     let largest = |table: &SplatTable| {
         let columns = ["x", "y", "z"].map(|name| table.column(name).unwrap().into_owned());

@@ -1,25 +1,41 @@
 //! Long calls end soon after they are cancelled, and leave no file.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use quadrille::convert::Action;
+use quadrille::convert::{Action, Amount};
+use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
+use quadrille::deferred::simulate::PipelineRun;
+use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
+use quadrille::mesh::camera::MeshCamera;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
+use quadrille::mesh::merge::{MergeUnitKind, PmuSettings};
+use quadrille::mesh::surface::ProceduralScene;
+use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
+use quadrille::raster::samples::SamplePattern;
+use quadrille::suite::microbench::Microbenchmark;
 use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
 use quadrille::{
-    Config, Error, LoadOptions, Method, OutputFormat, Recipe, RenderSettings, Renderer, Result,
-    SimdLevel, Simulation, SplatTable, Splats, Synthetic, Task,
+    Camera, Config, DeferredDrawSettings, Error, LoadOptions, MeshDrawSettings, Method,
+    OutputFormat, Recipe, RenderSettings, Renderer, Result, SimdLevel, Simulation, SplatTable,
+    Splats, Synthetic, Task,
 };
 
 /// Time in which a call ends after it is cancelled.
 const PROMPT: Duration = Duration::from_millis(50);
-/// Time after which calls are cancelled, while they still run.
-const BEFORE: Duration = Duration::from_millis(40);
+/// Times after which calls are cancelled, so that several of their stages are.
+const BEFORE_MS: [u64; 4] = [10, 40, 100, 250];
+/// Attempts of which the best one counts, since the machine may be busy with other programs.
+const ATTEMPTS: usize = 8;
+/// The attempts of a test are not disturbed by those of another one.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn world() -> &'static Synthetic {
     static WORLD: OnceLock<Synthetic> = OnceLock::new();
-    WORLD.get_or_init(|| Synthetic::new(Recipe::World, 1, 300_000, 0).unwrap())
+    WORLD.get_or_init(|| Synthetic::new(Recipe::World, 1, 200_000, 1).unwrap())
 }
 
 fn splats() -> &'static Splats {
@@ -27,52 +43,131 @@ fn splats() -> &'static Splats {
     SPLATS.get_or_init(|| world().splats())
 }
 
-fn table() -> SplatTable {
-    SplatTable::from_slices(&splats().to_arrays().as_slices()).unwrap()
+fn table() -> &'static SplatTable {
+    static TABLE: OnceLock<SplatTable> = OnceLock::new();
+    TABLE.get_or_init(|| SplatTable::from_slices(&splats().to_arrays().as_slices()).unwrap())
 }
 
-/// Cancels `call` while it runs, and checks that it ends promptly. The best of three attempts counts,
-/// since the machine may be busy with other tests.
-fn cancelled<T>(mut call: impl FnMut(&Task) -> Result<T>) {
-    let mut best = Duration::MAX;
-    for _ in 0..3 {
-        let task = Task::new();
-        let canceller = task.clone();
-        let cancelling = thread::spawn(move || {
-            thread::sleep(BEFORE);
-            canceller.cancel();
-            Instant::now()
-        });
-        let result = call(&task);
-        let ended = Instant::now();
-        assert!(matches!(result, Err(Error::Cancelled)), "not cancelled");
-        let at = cancelling.join().unwrap();
-        best = best.min(ended.saturating_duration_since(at));
-        if best <= PROMPT {
-            return;
+/// Repeats `call` until it is cancelled; returns the time from then to its end.
+fn time_to_end<T>(call: &mut impl FnMut(&Task) -> Result<T>, before: Duration) -> Duration {
+    let task = Task::new();
+    let canceller = task.clone();
+    let cancelling = thread::spawn(move || {
+        thread::sleep(before);
+        let at = Instant::now();
+        canceller.cancel();
+        at
+    });
+    let error = loop {
+        match call(&task) {
+            Ok(result) => drop(result),
+            Err(error) => break error,
         }
+    };
+    let ended = Instant::now();
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    ended.saturating_duration_since(cancelling.join().unwrap())
+}
+
+/// Cancels `call` while it runs, at several times, and checks that it ends promptly.
+fn cancelled<T>(name: &str, mut call: impl FnMut(&Task) -> Result<T>) {
+    let _lock = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for before in BEFORE_MS {
+        let mut best = Duration::MAX;
+        for _ in 0..ATTEMPTS {
+            best = best.min(time_to_end(&mut call, Duration::from_millis(before)));
+            if best <= PROMPT {
+                break;
+            }
+        }
+        println!("{name}, cancelled after {before} ms: ends in {best:.1?}");
+        assert!(
+            best <= PROMPT,
+            "{name}: ended {best:?} after it was cancelled"
+        );
     }
-    panic!("ended {best:?} after it was cancelled");
+}
+
+/// The bytes of a `.ksplat` without compression.
+fn ksplat(splats: u32) -> Vec<u8> {
+    let mut bytes = vec![0; 4096 + 1024];
+    (bytes[1], bytes[4]) = (1, 1);
+    for at in [4096, 4100] {
+        bytes[at..at + 4].copy_from_slice(&splats.to_le_bytes());
+    }
+    bytes.extend(vec![0x3e; 44 * splats as usize]);
+    bytes
+}
+
+/// Cancels loading of a file, as splats and as a table.
+fn load_is_cancelled(name: &str, path: &Path) {
+    let options = LoadOptions::default();
+    cancelled(&format!("load {name}"), |task| {
+        quadrille::load_task(path, options, task)
+    });
+    cancelled(&format!("table of {name}"), |task| {
+        quadrille::load_table_task(path, options, task)
+    });
 }
 
 #[test]
 fn loading_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
+    for format in OutputFormat::all() {
+        let path = folder.path().join(format!("world{}", format.extension()));
+        quadrille::write_table(&path, table(), format).unwrap();
+        load_is_cancelled(format.name(), &path);
+    }
+    let path = folder.path().join("world.ksplat");
+    std::fs::write(&path, ksplat(1 << 20)).unwrap();
+    load_is_cancelled("ksplat", &path);
+}
+
+#[test]
+fn writing_is_cancelled_and_leaves_no_file() {
+    for format in OutputFormat::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("world");
+        cancelled(&format!("write {}", format.name()), |task| {
+            let written = quadrille::write_table_task(&path, table(), format, task);
+            if written.is_err() {
+                assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+                return written;
+            }
+            // A file that is written before the task is cancelled stays.
+            let removed = std::fs::remove_file(&path);
+            removed.or_else(|_| std::fs::remove_dir_all(&path)).unwrap();
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_cancelled_write_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("world.ply");
-    quadrille::write_table(&path, &table(), OutputFormat::Ply).unwrap();
-    cancelled(|task| {
-        // One scene is read faster than the cancellation arrives.
-        (0..1000)
-            .try_for_each(|_| quadrille::load_task(&path, LoadOptions::default(), task).map(drop))
-    });
+    std::fs::write(&path, "old").unwrap();
+    let task = Task::new();
+    task.cancel();
+    let written = quadrille::write_table_task(&path, table(), OutputFormat::Ply, &task);
+    assert!(matches!(written, Err(Error::Cancelled)));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn rendering_is_cancelled() {
     let cameras = vec![world().cameras()[0].resized(3200, 2400).unwrap(); 100];
     let settings = RenderSettings::default();
-    cancelled(|task| {
+    cancelled("render", |task| {
         Renderer::default().render_many(splats(), &cameras, &settings, task, |_, _| Ok(()))
+    });
+}
+
+#[test]
+fn the_search_for_a_view_is_cancelled() {
+    cancelled("default camera", |task| {
+        quadrille::default_camera_task(splats(), task)
     });
 }
 
@@ -81,7 +176,7 @@ fn simulations_are_cancelled() {
     let camera = world().cameras()[0].resized(1600, 1200).unwrap();
     for name in ["het+qm", "compute", "multipass:4"] {
         let simulation = Simulation::new(Config::default(), [Method::parse(name).unwrap()]);
-        cancelled(|task| {
+        cancelled(&format!("simulate {name}"), |task| {
             quadrille::simulate(splats(), &camera, &simulation.clone().with_task(task))
         });
     }
@@ -89,9 +184,121 @@ fn simulations_are_cancelled() {
 
 #[test]
 fn conversion_is_cancelled() {
-    let table = table();
-    let actions = [Action::DropFloaters(8.0)];
-    cancelled(|task| Action::apply_all(&actions, &mut table.clone(), Path::new("world"), task));
+    for (name, action) in [
+        ("drop floaters", Action::DropFloaters(8.0)),
+        ("decimate", Action::Decimate(Amount::Share(0.2))),
+        ("rotate", Action::Rotate([10.0, 20.0, 30.0])),
+        ("order", Action::Morton),
+    ] {
+        cancelled(name, |task| {
+            let actions = [action.clone()];
+            Action::apply_all(&actions, &mut table().clone(), Path::new("world"), task)
+        });
+    }
+}
+
+/// The ARCADE scene in small triangles, and a view of it.
+fn arcade() -> &'static (Tessellated, Camera) {
+    static ARCADE: OnceLock<(Tessellated, Camera)> = OnceLock::new();
+    ARCADE.get_or_init(|| {
+        let scene = ProceduralScene::Arcade;
+        let hall = Tessellated::new(scene.surface(1), TessellateSettings::default()).unwrap();
+        let camera = scene.viewpoint().camera("hall", 1280, 960).unwrap();
+        (hall, camera)
+    })
+}
+
+#[test]
+fn deferred_frames_are_cancelled() {
+    let (hall, camera) = arcade();
+    let lens = Lens::from_blur_at_infinity(4.0, camera.focal_px[0], 10.0).unwrap();
+    let view = ShutterView::new(camera, 0.05, lens, SceneMotion::NONE).unwrap();
+    let sorted = DeferredDrawSettings::default();
+    let compared = DeferredDrawSettings {
+        pipelines: vec![
+            PipelineRun::Sds { tile_px: Some(128) },
+            PipelineRun::Jrk {
+                memo_quads: Some(1024),
+                has_prepass: true,
+            },
+        ],
+        traffic: true,
+        ..DeferredDrawSettings::default()
+    };
+    for (name, settings) in [("sorted", sorted), ("compared", compared)] {
+        cancelled(&format!("deferred, {name}"), |task| {
+            quadrille::draw_deferred_task(hall, &view, &settings, task)
+        });
+    }
+}
+
+/// A bumpy plane of a million triangles in front of the camera.
+fn plane() -> Mesh {
+    const SIDE: u32 = 720;
+    let mut text = String::new();
+    for row in 0..=SIDE {
+        for column in 0..=SIDE {
+            let [x, y] = [column, row].map(|v| f64::from(v) / f64::from(SIDE) * 4.0 - 2.0);
+            text += &format!(
+                "v {x} {y} {}\n",
+                3.0 + 0.1 * (x * 9.0).sin() * (y * 7.0).cos()
+            );
+        }
+    }
+    for row in 0..SIDE {
+        for column in 0..SIDE {
+            let first = row * (SIDE + 1) + column + 1;
+            text += &format!("f {} {} {}\n", first, first + SIDE + 1, first + 1);
+            text += &format!(
+                "f {} {} {}\n",
+                first + 1,
+                first + SIDE + 1,
+                first + SIDE + 2
+            );
+        }
+    }
+    let no_files = &mut |name: &str| unreachable!("{name}");
+    let loaded = quadrille::mesh::files::parse(text.as_bytes(), Path::new("plane.obj"), no_files);
+    loaded.unwrap().mesh
+}
+
+#[test]
+fn frames_of_meshes_are_cancelled() {
+    let mesh = plane();
+    let (_, camera) = arcade();
+    let settings = MeshDrawSettings {
+        unit: MergeUnitKind::Pmu(PmuSettings::default()),
+        ..MeshDrawSettings::default()
+    };
+    cancelled("mesh", |task| {
+        quadrille::draw_mesh_task(&mesh, camera, &settings, task)
+    });
+}
+
+#[test]
+fn meshes_in_cycles_are_cancelled() {
+    let (hall, camera) = arcade();
+    let view = MeshCamera::new(camera.clone(), 0.1);
+    let settings = FrameSettings {
+        size: [camera.width, camera.height],
+        pattern: SamplePattern::standard(4).unwrap().shared(),
+        faces: Faces::Material,
+        cull: Cull::Quads,
+        memory_bytes: MEMORY_BYTES,
+        level: SimdLevel::best(),
+    };
+    let config = MeshConfig::default();
+    cancelled("mesh in cycles", |task| {
+        mesh_pipeline::run(hall, &view, &settings, &config, MergeUnitKind::None, task)
+    });
+}
+
+#[test]
+fn microbenchmarks_are_cancelled() {
+    let benchmark = Microbenchmark::named("crop-footprint").unwrap();
+    cancelled("microbenchmark", |task| {
+        benchmark.run_task(&Config::default(), task)
+    });
 }
 
 /// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.
@@ -102,13 +309,16 @@ fn suite(splats: u32, width: u32) -> Plan {
     );
     let suite = Suite::parse(&text, Path::new("suite.toml")).unwrap();
     let bases = [Configuration::default()];
-    suite.plan(&bases, quadrille::PROGRAM, &mut |_| {}).unwrap()
+    let plan = suite.plan(&bases, quadrille::PROGRAM, &Task::NEVER, &mut |_| {});
+    plan.unwrap()
 }
 
 #[test]
 fn a_suite_is_cancelled() {
     let plan = suite(20_000, 3200);
-    cancelled(|task| plan.run_task(None, SimdLevel::best(), task, &mut |_| {}));
+    cancelled("suite", |task| {
+        plan.run_task(None, SimdLevel::best(), task, &mut |_| {})
+    });
 }
 
 #[test]

@@ -64,8 +64,13 @@ fn depth_normals_and_identifiers() -> Result<()> {
         is_distance: false,
     };
     let mut renderer = Renderer::default();
-    let (pictures, ..) =
-        renderer.render_layers_into(&mut frame, &scene.splats(), &camera, &settings, &layers);
+    let (pictures, ..) = renderer.render_layers_task(
+        &mut frame,
+        (&scene.splats(), &camera),
+        &settings,
+        &layers,
+        &Task::NEVER,
+    )?;
     assert!(pictures[0].plane(0).iter().any(|depth| *depth > 0.0));
     assert!(pictures[0].whole_plane(0).is_none() && pictures[1].whole_plane(0).is_none());
     let ids = pictures[2].whole_plane(0).unwrap();

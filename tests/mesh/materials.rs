@@ -4,6 +4,7 @@
 use std::f64::consts::PI;
 
 use nalgebra::{Matrix3, Vector3};
+use quadrille::Task;
 use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::camera::MeshCamera;
 use quadrille::mesh::files::{
@@ -498,7 +499,8 @@ fn alpha_tests_in_cycles_show_and_count_the_same() {
     for unit in units {
         let shading = visible.merged(&source, unit);
         let config = MeshConfig::default();
-        let timed = mesh_pipeline::run(&source, &view, &settings, &config, unit).unwrap();
+        let timed =
+            mesh_pipeline::run(&source, &view, &settings, &config, unit, &Task::NEVER).unwrap();
         assert_eq!(timed.counters, shading.counters, "{unit:?}");
         let owned = visible.bins.iter().flat_map(|bin| &bin.samples);
         let shown = owned.filter(|owner| **owner != u32::MAX).count() as u64;

@@ -1,5 +1,6 @@
 //! The mesh path in cycles against the frame without time: the same counts and the same owner of
 //! every sample, whatever the sizes of queues.
+use quadrille::Task;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::mesh_pipeline;
 use quadrille::gpu::mesh_pipeline::MeshConfig;
@@ -50,7 +51,8 @@ fn run(
     config: &MeshConfig,
     unit: MergeUnitKind,
 ) -> TimedMeshResult {
-    let outcome = mesh_pipeline::run(source, &view(), settings, config, unit).unwrap();
+    let outcome =
+        mesh_pipeline::run(source, &view(), settings, config, unit, &Task::NEVER).unwrap();
     assert_eq!(outcome.discrepancies(), <[String; 0]>::default());
     outcome
 }

@@ -13,6 +13,7 @@ use quadrille::Profile;
 use quadrille::Protocol;
 use quadrille::SimdLevel;
 use quadrille::Splats;
+use quadrille::Task;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
@@ -106,7 +107,7 @@ fn version() -> SplatVersion {
         &view,
         ShadeSettings::default(),
     );
-    splats_of(&source, &view, &shader).unwrap()
+    splats_of(&source, &view, &shader, &Task::NEVER).unwrap()
 }
 
 /// PSNR; infinite when both are the same.
@@ -147,8 +148,10 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
 /// The splats of the cube through a unit, at so many samples.
 fn through(prepared: &PreparedView<'_>, samples: u32, unit: MergeUnitKind) -> SplatsMerged {
     let pattern = SamplePattern::standard(samples).unwrap().shared();
-    let quads = SplatQuads::new(prepared.draw(), pattern, SimdLevel::best()).unwrap();
-    quads.merged(prepared.draw(), prepared.shader(), unit)
+    let quads = SplatQuads::new(prepared.draw(), pattern, SimdLevel::best(), &Task::NEVER).unwrap();
+    quads
+        .merged(prepared.draw(), prepared.shader(), unit, &Task::NEVER)
+        .unwrap()
 }
 
 #[test]

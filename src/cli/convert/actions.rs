@@ -4,11 +4,12 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
+use crate::cli::interrupt;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::{finite, parsed, positive, whole_number};
 use quadrille_base::error::Result;
 use quadrille_render::convert::{Action, Amount, Condition};
-use quadrille_scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table, load_with};
+use quadrille_scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table_task, load_task};
 
 /// An action as it is given: the flag, its value, and the action.
 #[derive(Debug, Clone)]
@@ -258,9 +259,9 @@ impl Filters {
     /// Reads the scene `path`, without the splats that the filters drop.
     pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
         if self.0.is_empty() {
-            return load_with(path, options);
+            return load_task(path, options, interrupt::task());
         }
-        let mut table = load_table(path, options)?;
+        let mut table = load_table_task(path, options, interrupt::task())?;
         for given in &self.0 {
             given.action.filter(&mut table, path)?;
         }
@@ -272,10 +273,13 @@ impl Step {
     /// Applies an action that needs no views.
     pub(super) fn filter(&self, table: &mut SplatTable, path: &Path) -> Result<()> {
         match self {
-            Self::Table(action) => action.apply(table, path).map_err(|error| match action {
-                Action::Where(_) => error.about("--where"),
-                _ => error,
-            }),
+            Self::Table(action) => {
+                let applied = action.apply_task(table, path, interrupt::task());
+                applied.map_err(|error| match action {
+                    Action::Where(_) => error.about("--where"),
+                    _ => error,
+                })
+            }
             Self::Prune(_) => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::args::{Args, GridFlag};
 use super::rows::PipelineChoice;
 use crate::cli::console::Verbosity;
+use crate::cli::interrupt;
 use crate::cli::mesh::input::MeshInput;
 use crate::cli::mesh::look::Look;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
@@ -99,7 +100,7 @@ impl<'j> Job<'j> {
         views: &[(Camera, ShutterView)],
         verbosity: Verbosity,
     ) -> Result<Vec<DeferredRow>> {
-        let mut rows = Vec::new();
+        let (mut rows, task) = (Vec::new(), interrupt::task());
         for source in input.sources()? {
             let (area, source) = source?;
             let source = source.as_ref();
@@ -110,11 +111,12 @@ impl<'j> Job<'j> {
                     None => None,
                     Some(seeds) => {
                         let settings = self.settings(GridFlag::Pixel);
-                        Some(mean_picture(source, view, &shader, &settings, seeds)?)
+                        Some(mean_picture(source, view, &shader, &settings, seeds, task)?)
                     }
                 };
                 for &grid in &self.args.pipeline.grids {
-                    let frame = draw_with_shader(source, view, &shader, &self.settings(grid))?;
+                    let frame =
+                        draw_with_shader(source, view, &shader, &self.settings(grid), task)?;
                     let rows_before = rows.len();
                     for (&choice, result) in self.choices.iter().zip(&frame.pipelines) {
                         let mut row = self.row(&frame, choice, result);

@@ -123,17 +123,19 @@ impl MeshSuite {
             figures.any(|figure| needs(figure, job.kind) && args.is_chosen(&figure.id))
         };
         let mut runs = read_runs(&args.output)?;
-        let bar = verbosity.progress_bar(self.jobs.len() as u64, "runs");
+        let progress = verbosity.progress("runs");
+        let steps = progress.task.steps(self.jobs.len() as u64);
         for (number, job) in self.jobs.iter().enumerate() {
-            bar.set_message(format!("{} {}", job.kind.name(), job.key.name));
+            progress
+                .bar
+                .set_message(format!("{} {}", job.kind.name(), job.key.name));
             let is_here = args.shard.is_none_or(|shard| shard.contains(number));
             if is_here && is_wanted(job) && job.row(&mut runs).is_none() {
                 let outcome = job.run(&args.output, verbosity)?;
                 runs.keep(&results, &job.key, &|| job.parsed.cameras_text(), outcome)?;
             }
-            bar.inc(1);
+            steps.advance(1)?;
         }
-        bar.finish_and_clear();
         Ok(())
     }
 

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
+use crate::cli::interrupt;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
 use quadrille_papers::figures::results::{MethodResult, ViewResult};
@@ -82,7 +84,7 @@ impl Jobs {
             Configuration::new(preset, config)
         });
         let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
-        let plan = suite.plan(&bases, quadrille::PROGRAM, warn)?;
+        let plan = suite.plan(&bases, quadrille::PROGRAM, interrupt::task(), warn)?;
         if plan.configurations() != bases {
             let expected = "a suite without configurations, since figures have their own";
             return Err(Error::argument("suite", expected, "a matrix of them"));
@@ -121,6 +123,7 @@ impl Jobs {
         &self,
         args: &Args,
         results: &Path,
+        task: &Task,
         watch: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
         let others = results_files(&args.output)?;
@@ -131,7 +134,7 @@ impl Jobs {
         let level = args.host.level;
         self.plan
             .wanted(&is_wanted)
-            .run(args.shard, results, &others, level, watch)
+            .run(args.shard, (results, &others), level, task, watch)
     }
 
     /// The results of all jobs in the folder's results files.

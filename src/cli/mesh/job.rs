@@ -8,6 +8,7 @@ use super::input::MeshInput;
 use super::look::Look;
 use super::options::{AreaMeaning, UnitChoice};
 use crate::cli::console::Verbosity;
+use crate::cli::interrupt;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
@@ -175,7 +176,7 @@ impl<'j> Job<'j> {
     ) -> Result<Prepared<'a>> {
         let settings = self.args.settings(camera, msaa)?;
         let begun = Instant::now();
-        let visible = VisibleFrame::new(source, view, view, &settings)?;
+        let visible = VisibleFrame::new_task(source, [view; 2], &settings, interrupt::task())?;
         let visibility_ms = milliseconds(begun);
         let shader = look.shader(source, textures, view);
         let mut prepared = Prepared {
@@ -194,8 +195,9 @@ impl<'j> Job<'j> {
         }
         if self.args.psnr_supersampled {
             let shade = |view: &MeshCamera| look.shader(source, textures, view);
+            let (background, task) = (self.background(), interrupt::task());
             let frame =
-                supersampled::supersampled(source, view, &settings, shade, self.background())?;
+                supersampled::supersampled(source, view, &settings, shade, background, task)?;
             prepared.truth = Some(frame);
         }
         Ok(prepared)
@@ -232,6 +234,7 @@ impl<'j> Job<'j> {
         let visible = &prepared.visible;
         let begun = Instant::now();
         let shading = visible.merged(source, choice.unit);
+        interrupt::task().check()?;
         let merging_ms = milliseconds(begun);
         let view = prepared.camera.name.as_str();
         let mut row = MeshRow {
@@ -260,6 +263,7 @@ impl<'j> Job<'j> {
             return Ok(row);
         }
         let picture = self.picture(prepared, shading);
+        interrupt::task().check()?;
         if let Some(unmerged) = &prepared.unmerged {
             row.psnr_db = Some(psnr_db(&picture, unmerged)?);
             if let Some(template) = &self.diff {
@@ -336,8 +340,9 @@ impl<'j> Job<'j> {
         }
         let begun = Instant::now();
         let settings = &visible.settings;
+        let (config, task) = (&self.config, interrupt::task());
         let outcome =
-            mesh_pipeline::run(source, &visible.view, settings, &self.config, choice.unit)?;
+            mesh_pipeline::run(source, &visible.view, settings, config, choice.unit, task)?;
         Ok(Some(TimedFrame {
             outcome,
             clock_mhz: self.config.gpu.gpu.clock_mhz,

@@ -7,8 +7,9 @@ use super::input::MeshInput;
 use super::look::Look;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::{SceneFlags, load_scene};
+use crate::cli::interrupt;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
+use quadrille_base::output::write_whole_task;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::Camera;
@@ -41,7 +42,11 @@ pub(super) fn run(
     let textures = Textures::new(source.textures(), source.materials());
     let shader = look.shader(source, &textures, &view);
     if let Some(path) = &flags.to_splats {
-        write_splats(path, &splats_of(source, &view, &shader)?, verbosity)?;
+        write_splats(
+            path,
+            &splats_of(source, &view, &shader, interrupt::task())?,
+            verbosity,
+        )?;
     }
     let Some(path) = &flags.versus else {
         return Ok(None);
@@ -59,6 +64,7 @@ pub(super) fn run(
         sampling: args.pipeline.sampling,
         settings: args.settings(camera, samples[0])?,
         patterns: patterns.collect::<Result<_>>()?,
+        task: interrupt::task(),
     };
     comparison.with(&scene).map(Some)
 }
@@ -79,7 +85,7 @@ fn one(what: &str, found: usize) -> Error {
 
 fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Result<()> {
     let count = version.splats.len();
-    write_whole(path, |out| {
+    write_whole_task(path, interrupt::task(), |out| {
         let comment = "quadrille mesh --to-splats: one flat splat a triangle";
         let mut writer = PlyWriter::new(out, count as u64, 0, &[comment])?;
         for splat in &version.splats {

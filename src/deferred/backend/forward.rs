@@ -50,6 +50,9 @@ impl ForwardTarget<'_> {
         for layer in Layer::FORWARD {
             let chunks = frame.geometry.chunks.iter();
             for triangle in chunks.flat_map(|chunk| chunk.layer(layer)) {
+                if frame.task.is_cancelled() {
+                    return counters;
+                }
                 let [left, top, right, bottom] = triangle.area.map(u32::from);
                 if left < x1 && x0 < right && top < y1 && y0 < bottom {
                     counters.triangles += 1;

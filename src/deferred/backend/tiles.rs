@@ -235,7 +235,7 @@ impl<'a> Backend<'a> {
         let visible = &self.frame.visible;
         let samples = visible.samples;
         self.entries.clear();
-        for y in 0..rect.size[1] {
+        for y in (0..rect.size[1]).take_while(|_| !self.frame.task.is_cancelled()) {
             for x in 0..rect.size[0] {
                 let [column, row] = [rect.corner[0] + x, rect.corner[1] + y];
                 let first = visible.pixel(column, row);
@@ -266,7 +266,7 @@ impl<'a> Backend<'a> {
         let (mut last, mut last_draw) = (0, None);
         self.vertices.clear();
         let before = self.vertices.misses;
-        for quad in quads(&self.entries) {
+        for quad in quads(&self.entries).take_while(|_| !frame.task.is_cancelled()) {
             counters.quads += 1;
             counters.samples_covered += u64::from(quad.count);
             if quad.primitive != last {

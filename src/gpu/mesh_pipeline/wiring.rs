@@ -20,6 +20,7 @@ use crate::warp::launch::Launch;
 use crate::zrop::prop::Prop;
 use crate::zrop::unit::Zrop;
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 use quadrille_machine::packets::{Beat, Quad};
 use quadrille_machine::stage::{Retired, Sink, Stage, chain};
 use quadrille_machine::unit::Unit;
@@ -32,42 +33,47 @@ use quadrille_mesh::merge::MergeUnitKind;
 /// The unit has the sizes of `unit` and the times of the configuration.
 ///
 /// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the field of the configuration that is invalid.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the field of the configuration that is invalid, and
+/// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 pub fn run(
     source: &dyn GridSource,
     view: &MeshCamera,
     settings: &FrameSettings,
     config: &MeshConfig,
     unit: MergeUnitKind,
+    task: &Task,
 ) -> Result<TimedMeshResult> {
     config.validate()?;
     let looks = (source.materials(), source.textures());
     let mut state = MeshDrawState::new(looks, view, settings, &config.gpu);
     state.passes_empties = unit.build().rules().takes_empties;
     let pattern = settings.pattern;
-    Ok(match unit {
+    let result = match unit {
         MergeUnitKind::None => {
             let unit = || Passthrough::new(config.gpu.prop.quads_out_per_cycle);
-            run_with(source, state, config, (config.gpu.prop.queue, unit))
+            run_with(source, state, config, (config.gpu.prop.queue, unit), task)
         }
         MergeUnitKind::Qfm(sizes) => {
             let unit = || TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
-            run_with(source, state, config, (config.qfm.queue, unit))
+            run_with(source, state, config, (config.qfm.queue, unit), task)
         }
         MergeUnitKind::Pmu(sizes) => {
             let unit = || TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
-            run_with(source, state, config, (config.pmu.queue, unit))
+            run_with(source, state, config, (config.pmu.queue, unit), task)
         }
-    })
+    };
+    task.check()?;
+    Ok(result)
 }
 
 /// Joins all units of every GPC around a merging unit of its own behind a queue of `depth` beats, and
-/// submits all grids as fast as they are accepted.
+/// submits all grids as fast as they are accepted. Once `task` is cancelled, the grids left are skipped.
 fn run_with<U>(
     source: &dyn GridSource,
     mut state: MeshDrawState,
     config: &MeshConfig,
     (depth, unit): (u64, impl Fn() -> U),
+    task: &Task,
 ) -> TimedMeshResult
 where
     U: Stage<MeshDrawState, In = Beat, Out = Quad> + Unit,
@@ -103,13 +109,16 @@ where
     // A grid is a batch.
     let mut pipeline = Distributor::new(&gpu.distributor, 1, geometry, crossbar);
     let view = state.view.clone();
-    let mut grids = Vec::new();
     let mut at = 0;
+    let steps = task.steps(source.batches() as u64);
     for batch in 0..source.batches() {
-        source.grids(batch, &view, &mut grids);
         let draw = source.draw(batch);
-        for grid in grids.drain(..) {
+        let visited = source.visit_grids(batch, &view, &mut |grid| {
             at = pipeline.offer((draw, grid), at, &mut state);
+            task.flow()
+        });
+        if visited.is_break() || steps.advance(1).is_err() {
+            break;
         }
     }
     pipeline.end(at, &mut state);

@@ -16,6 +16,7 @@ use crate::shade::AlphaTests;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::SampledPolygon;
+use quadrille_base::task::Task;
 
 /// A quad of a triangle, before the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,19 +85,21 @@ pub struct Chunk {
 /// surface that jumps everywhere: 2 million grids in 1 GiB (assumed; a grid of two triangles takes as much).
 const LEAST_GRID_BYTES: usize = 512;
 
-/// The memory that the chunks of a frame take, counted while they grow.
+/// The memory that the chunks of a frame take, counted while they grow, and the task of the frame.
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: u64,
     taken: AtomicU64,
+    task: Task,
 }
 
 impl MemoryBudget {
     /// Creates a budget of `limit` bytes.
-    pub fn new(limit: u64) -> Self {
+    pub fn new(limit: u64, task: &Task) -> Self {
         Self {
             limit,
             taken: AtomicU64::new(0),
+            task: task.clone(),
         }
     }
 
@@ -104,7 +107,7 @@ impl MemoryBudget {
         self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         match self.is_spent() {
             true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+            false => self.task.flow(),
         }
     }
 
@@ -116,7 +119,7 @@ impl MemoryBudget {
 
 impl Chunk {
     /// Tessellates batches of one draw for the first view, and rasterizes them in the second; breaks off
-    /// when the budget is spent.
+    /// when the budget is spent or the task is cancelled.
     pub fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
@@ -130,6 +133,7 @@ impl Chunk {
         };
         let mut projected = ProjectedGrid::default();
         let grids = batches.into_iter().try_for_each(|batch| {
+            budget.take(0)?;
             source.visit_grids(batch, tessellation_view, &mut |grid| {
                 let material = &source.materials()[grid.material as usize];
                 let draws_backs = settings.faces.draws_backs(material);

@@ -14,6 +14,7 @@ use crate::index::index32;
 use crate::merge::unit::{NO_TARGET, target};
 use crate::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
 use quadrille_base::math::prefetch;
+use quadrille_base::task::Task;
 use quadrille_machine::statistics::Counter;
 
 /// Number of identifiers of vertices in a cache line of the host, of 64 bytes.
@@ -95,7 +96,7 @@ impl VisibleFrame {
                 let mut group = Group::new(chunks, index32(first), unit, &self.settings);
                 match (unit, chunks) {
                     (MergeUnitKind::None, [chunk]) => group.pass(chunk, &self.settings),
-                    _ => group.merge(chunks, source, &self.settings),
+                    _ => group.merge(chunks, source, &self.settings, &self.task),
                 }
                 group
             })
@@ -220,12 +221,20 @@ impl Group {
         self.targets = Targets::Whole(targets);
     }
 
-    fn merge(&mut self, chunks: &[Chunk], source: &dyn GridSource, settings: &FrameSettings) {
+    fn merge(
+        &mut self,
+        chunks: &[Chunk],
+        source: &dyn GridSource,
+        settings: &FrameSettings,
+        task: &Task,
+    ) {
         let rules = self.driver.unit.rules();
         for (at, chunk) in chunks.iter().enumerate() {
             let start = self.starts[at];
             let mut grids = chunk.visible().peekable();
-            while let Some(visible) = grids.next() {
+            while let Some(visible) = grids.next()
+                && !task.is_cancelled()
+            {
                 let next = grids.peek().map_or(&[][..], |next| &next.grid.ids[..]);
                 let grid = &visible.grid;
                 let material = &source.materials()[grid.material as usize];

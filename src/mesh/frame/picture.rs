@@ -81,6 +81,9 @@ impl VisibleFrame {
             .zip(quads)
             .zip(shows)
             .for_each(|((out, quads), shows)| {
+                if self.task.is_cancelled() {
+                    return;
+                }
                 for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
                     if shows.load(Ordering::Relaxed) {
                         *out = self.shade(shader, quad, sampling);
@@ -98,6 +101,9 @@ impl VisibleFrame {
         mut visit: impl FnMut([u16; 2], usize, &[u32]),
     ) {
         let count = self.settings.pattern.count() as usize;
+        if self.task.is_cancelled() {
+            return;
+        }
         for quad in &bin.quads {
             let samples = &bin.samples[quad.first as usize..][..4 * count];
             for (pixel, owners) in samples.chunks_exact(count).enumerate() {

@@ -16,6 +16,7 @@ use super::settings::FrameSettings;
 use crate::index::index32;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
+use quadrille_base::task::Task;
 
 /// Shading pixels along the side of a raster tile.
 const TILE_SIDE: i32 = 8;
@@ -240,8 +241,8 @@ impl DepthBin {
 }
 
 /// Tests all quads of all chunks and stores in the chunks which samples pass; returns what each bin
-/// shows.
-pub fn test(chunks: &[Chunk], settings: &FrameSettings) -> Vec<VisibilityBuffer> {
+/// shows. Skips the chunks left once `task` is cancelled.
+pub fn test(chunks: &[Chunk], settings: &FrameSettings, task: &Task) -> Vec<VisibilityBuffer> {
     (0..settings.bins())
         .into_par_iter()
         .map_init(
@@ -252,7 +253,7 @@ pub fn test(chunks: &[Chunk], settings: &FrameSettings) -> Vec<VisibilityBuffer>
                     return VisibilityBuffer::default();
                 }
                 scratch.begin(bin);
-                for chunk in touched() {
+                for chunk in touched().take_while(|_| !task.is_cancelled()) {
                     let level = settings.level.level();
                     dispatch!(level, simd => scratch.test_chunk(simd, chunk, chunk.in_bin(bin)));
                 }

@@ -11,6 +11,7 @@ use crate::grid::{GridSource, batch_runs};
 use crate::shade::AlphaTests;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::raster::sample_depth::NO_OWNER;
+use quadrille_base::task::Task;
 
 /// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
 const MAX_QUADS: u64 = (1 << 31) - 1;
@@ -32,6 +33,9 @@ pub struct VisibleFrame {
     pub triangles: u64,
     /// The triangles that are drawn, hidden or not.
     pub drawn: DrawnArea,
+    /// Task of the frame. Once it is cancelled, merging and shading skip the work left, and their results have
+    /// no meaning.
+    pub(super) task: Task,
 }
 
 impl VisibleFrame {
@@ -46,13 +50,27 @@ impl VisibleFrame {
         view: &MeshCamera,
         settings: &FrameSettings,
     ) -> Result<Self> {
+        Self::new_task(source, [tessellation_view, view], settings, &Task::NEVER)
+    }
+
+    /// As [`Self::new`], as a task, for `[tessellation_view, view]`. The task holds for what is made of the frame
+    /// as well: check it after [`Self::merged`] and [`Self::picture`].
+    ///
+    /// # Errors
+    /// As [`Self::new`], and [`Error::Cancelled`].
+    pub fn new_task(
+        source: &dyn GridSource,
+        views: [&MeshCamera; 2],
+        settings: &FrameSettings,
+        task: &Task,
+    ) -> Result<Self> {
         let alpha = AlphaTests::new(source.materials(), source.textures());
-        let budget = MemoryBudget::new(settings.memory_bytes);
-        let views = [tessellation_view, view];
+        let budget = MemoryBudget::new(settings.memory_bytes, task);
         let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()
             .map(|batches| Chunk::new(source, batches, views, (settings, &alpha), &budget))
             .collect();
+        task.check()?;
         if budget.is_spent() {
             let what = "memory of the frame's triangles and quads";
             let expected = format!(
@@ -68,9 +86,12 @@ impl VisibleFrame {
             quads += chunk.quads.len() as u64;
         }
         Error::check_limit("quads of a frame", MAX_QUADS, quads)?;
+        let bins = visibility::test(&chunks, settings, task);
+        task.check()?;
         Ok(Self {
-            bins: visibility::test(&chunks, settings),
-            view: view.clone(),
+            bins,
+            task: task.without_progress(),
+            view: views[1].clone(),
             settings: *settings,
             grids: chunks.iter().map(|c| c.grids_in).sum(),
             triangles: chunks.iter().map(|c| c.triangles_in).sum(),

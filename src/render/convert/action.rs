@@ -54,43 +54,57 @@ impl Action {
     /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that an action cannot work with, and
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition.
     pub fn apply(&self, table: &mut SplatTable, path: &Path) -> Result<()> {
+        self.apply_task(table, path, &Task::NEVER)
+    }
+
+    /// As [`Self::apply`], as a task. The content of `table` is unspecified after an error.
+    ///
+    /// # Errors
+    /// As [`Self::apply`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    pub fn apply_task(&self, table: &mut SplatTable, path: &Path, task: &Task) -> Result<()> {
         match self {
             Self::KeepBox(low, high) => {
-                keep_centres(table, |centre| {
+                keep_centres(table, task, |centre| {
                     (0..3).all(|axis| (low[axis]..=high[axis]).contains(&centre[axis]))
-                });
+                })?;
             }
             Self::KeepSphere(centre, radius) => {
                 let centre = Vector3::from(*centre);
-                keep_centres(table, |at| {
+                keep_centres(table, task, |at| {
                     (Vector3::from(at) - centre).norm_squared() <= radius * radius
-                });
+                })?;
             }
             Self::Where(condition) => {
                 let rows = condition.rows(table)?;
-                table.select(&rows);
+                table.select(&rows, task)?;
             }
             Self::LimitSh(degree) => {
                 if table.sh_degree() > *degree {
-                    change(table, path, |raw| raw.set_sh_degree(*degree))?;
+                    change(table, path, task, |raw| {
+                        raw.set_sh_degree(*degree);
+                        Ok(())
+                    })?;
                 }
             }
             Self::DropNan => {
-                let rows = table.finite_rows();
+                let rows = table.finite_rows(task)?;
                 if rows.len() < table.rows() {
-                    table.select(&rows);
+                    table.select(&rows, task)?;
                 }
             }
             Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) => {
                 let by = self.similarity();
-                change(table, path, |raw| raw.transform(&by))?;
+                change(table, path, task, |raw| raw.transform(&by, task))?;
             }
-            Self::Axes(axes) => change(table, path, |raw| raw.flip_axes(*axes))?,
-            Self::DropFloaters(factor) => drop_floaters(table, *factor, path, &Task::NEVER)?,
-            Self::Decimate(amount) => decimate(table, *amount, path, &Task::NEVER)?,
+            Self::Axes(axes) => change(table, path, task, |raw| {
+                raw.flip_axes(*axes);
+                Ok(())
+            })?,
+            Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
+            Self::Decimate(amount) => decimate(table, *amount, path, task)?,
             Self::Morton => {
-                let order = morton_order(&table.raw(path)?);
-                table.select(&order);
+                let order = morton_order(&table.raw(path, task)?, task)?;
+                table.select(&order, task)?;
             }
         }
         Ok(())
@@ -110,11 +124,7 @@ impl Action {
         task.check()?;
         let steps = task.steps(actions.len() as u64);
         for action in actions {
-            match action {
-                Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
-                Self::Decimate(amount) => decimate(table, *amount, path, task)?,
-                other => other.apply(table, path)?,
-            }
+            action.apply_task(table, path, task)?;
             steps.advance(1)?;
         }
         Ok(())
@@ -137,26 +147,35 @@ impl Action {
 
 /// Drops splats whose local outlier factor exceeds `factor`.
 fn drop_floaters(table: &mut SplatTable, factor: f64, path: &Path, task: &Task) -> Result<()> {
-    let found = outlier_factors(&table.raw(path)?.mean, task)?;
+    let found = outlier_factors(&table.raw(path, task)?.mean, task)?;
     let rows = (0u32..).zip(found);
     let kept = rows.filter(|(_, found)| f64::from(*found) <= factor);
     let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
     if kept.len() < table.rows() {
-        table.select(&kept);
+        table.select(&kept, task)?;
     }
     Ok(())
 }
 
 /// Changes the columns that every splat format has.
-fn change(table: &mut SplatTable, path: &Path, change: impl FnOnce(&mut RawColumns)) -> Result<()> {
-    let mut raw = table.raw(path)?;
-    change(&mut raw);
+fn change(
+    table: &mut SplatTable,
+    path: &Path,
+    task: &Task,
+    change: impl FnOnce(&mut RawColumns) -> Result<()>,
+) -> Result<()> {
+    let mut raw = table.raw(path, task)?;
+    change(&mut raw)?;
     table.set_raw(raw);
     Ok(())
 }
 
 /// Keeps the splats whose centre `inside` accepts; a centre that is not a number is inside nothing.
-fn keep_centres(table: &mut SplatTable, inside: impl Fn([f64; 3]) -> bool) {
+fn keep_centres(
+    table: &mut SplatTable,
+    task: &Task,
+    inside: impl Fn([f64; 3]) -> bool,
+) -> Result<()> {
     let [x, y, z] = ["x", "y", "z"].map(|name| table.column(name).unwrap_or_default());
     let centre = |row: usize| [&x, &y, &z].map(|c| c.get(row).map_or(f64::NAN, |v| f64::from(*v)));
     let rows = u32::try_from(table.rows()).unwrap_or(u32::MAX);
@@ -164,5 +183,5 @@ fn keep_centres(table: &mut SplatTable, inside: impl Fn([f64; 3]) -> bool) {
         .filter(|row| inside(centre(*row as usize)))
         .collect();
     drop([x, y, z]);
-    table.select(&rows);
+    table.select(&rows, task)
 }

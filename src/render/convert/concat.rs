@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 use quadrille_scene::SplatTable;
 use quadrille_scene::table::{Column, ColumnValues};
 
@@ -11,8 +12,9 @@ use quadrille_scene::table::{Column, ColumnValues};
 /// tables.
 ///
 /// # Errors
-/// Errors of tables that have to be brought to a common form.
-pub fn concatenate(tables: Vec<SplatTable>) -> Result<Option<SplatTable>> {
+/// Errors of tables that have to be brought to a common form, and
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatTable>> {
     let names = |table: &SplatTable| -> Vec<String> { table.names().map(str::to_owned).collect() };
     let mut tables = tables;
     let degree = tables.iter().map(SplatTable::sh_degree).max().unwrap_or(0);
@@ -20,7 +22,7 @@ pub fn concatenate(tables: Vec<SplatTable>) -> Result<Option<SplatTable>> {
     let is_mixed = tables.iter().any(has_third) && !tables.iter().all(has_third);
     for table in &mut tables {
         if table.sh_degree() != degree || is_mixed {
-            let mut raw = table.raw(Path::new("<table>"))?;
+            let mut raw = table.raw(Path::new("<table>"), task)?;
             raw.set_sh_degree(degree);
             table.set_raw(raw);
         }
@@ -31,11 +33,12 @@ pub fn concatenate(tables: Vec<SplatTable>) -> Result<Option<SplatTable>> {
         let new: Vec<String> = new.collect();
         all.extend(new);
     }
-    let joined = |name: String| Column {
-        values: joined_values(&tables, &name),
-        name,
+    let joined = |name: String| {
+        task.check()?;
+        let values = joined_values(&tables, &name);
+        Ok(Column { name, values })
     };
-    let columns = all.into_iter().map(joined).collect();
+    let columns = all.into_iter().map(joined).collect::<Result<_>>()?;
     let rows = tables.iter().map(SplatTable::rows).sum();
     let mut tables = tables.into_iter();
     let Some(mut first) = tables.next() else {

@@ -82,17 +82,17 @@ pub(super) fn decimate(
     if rows <= target.max(1) {
         return Ok(());
     }
-    let raw = table.raw(path)?;
-    let mut merging = Merging::of(&raw);
+    let raw = table.raw(path, task)?;
+    let mut merging = Merging::of(&raw, task)?;
     while merging.bodies.len() > target.max(1) {
         let surplus = merging.bodies.len() - target.max(1);
         let most = surplus.min(merging.bodies.len().div_ceil(PER_PASS));
         let pairs = merging.cheapest(most, task)?;
-        merging.merge(&pairs);
+        merging.merge(&pairs, task)?;
     }
     let origins: Vec<u32> = merging.bodies.iter().map(|body| body.origin).collect();
-    table.select(&origins);
-    table.set_raw(merging.columns(&raw));
+    table.select(&origins, task)?;
+    table.set_raw(merging.columns(&raw, task)?);
     Ok(())
 }
 
@@ -105,16 +105,21 @@ struct Merging {
 }
 
 impl Merging {
-    fn of(raw: &RawColumns) -> Self {
+    fn of(raw: &RawColumns, task: &Task) -> Result<Self> {
         let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-        let bodies = (0..rows).into_par_iter().map(|row| body(raw, row));
+        let bodies = (0..rows).into_par_iter().map(|row| {
+            task.check()?;
+            Ok(body(raw, row))
+        });
+        let bodies = bodies.collect::<Result<_>>()?;
         let columns: Vec<&Vec<f32>> = raw.sh_constant.iter().chain(&raw.sh_rest).collect();
-        let values = (0..raw.rows()).flat_map(|row| columns.iter().map(move |c| c[row]));
-        Self {
-            bodies: bodies.collect(),
+        let rows = (0..raw.rows()).take_while(|_| !task.is_cancelled());
+        let values = rows.flat_map(|row| columns.iter().map(move |c| c[row]));
+        Ok(Self {
+            bodies,
             per_row: columns.len(),
             coefficients: values.collect(),
-        }
+        })
     }
 
     /// Up to `most` pairs that share no splat, cheapest first.
@@ -131,9 +136,12 @@ impl Merging {
             };
             nearest.iter().map(pair).min_by(in_order)
         };
-        let found = Neighbours::new(&columns).of_all(NEIGHBOURS, task, cheapest)?;
+        let found = Neighbours::new(&columns, task).of_all(NEIGHBOURS, task, cheapest)?;
         let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
-        pairs.par_sort_unstable_by(in_order);
+        let pairs = task.uninterrupted(move || {
+            pairs.par_sort_unstable_by(in_order);
+            pairs
+        })?;
         let mut taken = vec![false; self.bodies.len()];
         let is_free = |pair: &Pair| {
             let [a, b] = pair.rows.map(|row| row as usize);
@@ -147,9 +155,10 @@ impl Merging {
     }
 
     /// Merges pairs that share no splat: the first one of each becomes both, the second one vanishes.
-    fn merge(&mut self, pairs: &[Pair]) {
+    fn merge(&mut self, pairs: &[Pair], task: &Task) -> Result<()> {
         let mut gone = vec![false; self.bodies.len()];
         for pair in pairs {
+            task.check()?;
             let [a, b] = pair.rows.map(|row| row as usize);
             let [first, second] = [&self.bodies[a], &self.bodies[b]];
             let share = share(first, second);
@@ -178,6 +187,7 @@ impl Merging {
         let mut row = 0;
         let per_row = self.per_row;
         for from in (0..gone.len()).filter(|row| !gone[*row]) {
+            task.check()?;
             self.bodies.swap(row, from);
             let coefficients = from * per_row..(from + 1) * per_row;
             self.coefficients.copy_within(coefficients, row * per_row);
@@ -185,12 +195,14 @@ impl Merging {
         }
         self.bodies.truncate(row);
         self.coefficients.truncate(row * per_row);
+        Ok(())
     }
 
     /// The columns of all splats; those that were not merged keep the values that `raw` has.
-    fn columns(&self, raw: &RawColumns) -> RawColumns {
+    fn columns(&self, raw: &RawColumns, task: &Task) -> Result<RawColumns> {
         let mut columns = RawColumns::zeroed(self.bodies.len(), raw.sh_degree());
         for (row, body) in self.bodies.iter().enumerate() {
+            task.check()?;
             let from = body.origin as usize;
             let (mut mean, mut scale) = ([0.0; 3], [0.0; 3]);
             let mut rotation = raw.rotation.each_ref().map(|column| column[from]);
@@ -220,7 +232,7 @@ impl Merging {
                 column[row] = *value;
             }
         }
-        columns
+        Ok(columns)
     }
 }
 
@@ -321,10 +333,11 @@ mod tests {
     }
 
     fn merged(raw: &RawColumns, target: usize) -> RawColumns {
-        let mut merging = Merging::of(raw);
-        let pairs = merging.cheapest(raw.rows() - target, &Task::NEVER).unwrap();
-        merging.merge(&pairs);
-        merging.columns(raw)
+        let task = &Task::NEVER;
+        let mut merging = Merging::of(raw, task).unwrap();
+        let pairs = merging.cheapest(raw.rows() - target, task).unwrap();
+        merging.merge(&pairs, task).unwrap();
+        merging.columns(raw, task).unwrap()
     }
 
     #[test]

@@ -12,7 +12,7 @@ const NEIGHBOURS: usize = 16;
 /// 2000). It is about 1 within a surface of any density, also at its edge, and large for points that stand
 /// alone.
 pub(super) fn outlier_factors(columns: &[Vec<f32>; 3], task: &Task) -> Result<Vec<f32>> {
-    let tree = Neighbours::new(columns);
+    let tree = Neighbours::new(columns, task);
     let all = tree.of_all(NEIGHBOURS, task, |_, nearest| nearest.to_vec())?;
     let distance = |neighbour: &Neighbour| f64::from(neighbour.distance_squared).sqrt();
     let reach: Vec<f64> = all
@@ -22,12 +22,14 @@ pub(super) fn outlier_factors(columns: &[Vec<f32>; 3], task: &Task) -> Result<Ve
     let mean = |nearest: &[Neighbour], of: &dyn Fn(&Neighbour) -> f64| {
         nearest.iter().map(of).sum::<f64>() / nearest.len().max(1) as f64
     };
+    task.check()?;
     // Points that coincide are infinitely dense but for this.
     let density = |nearest: &Vec<Neighbour>| {
         let reachability = |n: &Neighbour| distance(n).max(reach[n.row as usize]);
         1.0 / mean(nearest, &reachability).max(f64::from(f32::MIN_POSITIVE))
     };
     let density: Vec<f64> = all.iter().map(density).collect();
+    task.check()?;
     let factor = |(nearest, own): (&Vec<Neighbour>, &f64)| {
         quadrille_base::math::narrow(mean(nearest, &|n| density[n.row as usize]) / own)
     };

@@ -33,8 +33,9 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Builds the tree of all points. Their coordinates must be finite.
-    pub(super) fn new(columns: &[Vec<f32>; 3]) -> Self {
+    /// Builds the tree of all points. Their coordinates must be finite. The tree has no meaning once the task is
+    /// cancelled.
+    pub(super) fn new(columns: &[Vec<f32>; 3], task: &Task) -> Self {
         let [x, y, z] = columns;
         let rows = (0u32..).zip(x.iter().zip(y).zip(z));
         let point = |(row, ((x, y), z)): (u32, ((&f32, &f32), &f32))| Point {
@@ -43,7 +44,7 @@ impl Neighbours {
         };
         let mut points: Vec<Point> = rows.map(point).collect();
         let mut axes = vec![0; points.len()];
-        build(&mut points, &mut axes);
+        build(&mut points, &mut axes, task);
         Self { points, axes }
     }
 
@@ -105,8 +106,9 @@ impl Neighbours {
     }
 }
 
-fn build(points: &mut [Point], axes: &mut [u8]) {
-    if points.len() <= LEAF {
+/// Builds the tree of a part, unless the task is cancelled.
+fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
+    if points.len() <= LEAF || task.is_cancelled() {
         return;
     }
     let mut bounds = [(f32::INFINITY, f32::NEG_INFINITY); 3];
@@ -138,11 +140,11 @@ fn build(points: &mut [Point], axes: &mut [u8]) {
     if is_large {
         halves
             .par_iter_mut()
-            .for_each(|(points, axes)| build(points, axes));
+            .for_each(|(points, axes)| build(points, axes, task));
     } else {
         halves
             .iter_mut()
-            .for_each(|(points, axes)| build(points, axes));
+            .for_each(|(points, axes)| build(points, axes, task));
     }
 }
 
@@ -182,7 +184,8 @@ mod tests {
         let columns =
             [0, 1, 2].map(|axis| (0..1500).map(|row| at(row, axis)).collect::<Vec<f32>>());
         let found =
-            Neighbours::new(&columns).of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
+            Neighbours::new(&columns, &Task::NEVER)
+                .of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
         let found = found.unwrap();
         for (row, found) in found.iter().enumerate() {
             let mut all: Vec<(f32, u32)> = (0..1500u32)
@@ -210,7 +213,8 @@ mod tests {
         let rows = 40_000;
         let columns = [1.0, 2.0, 3.0].map(|v| vec![v; rows]);
         let found =
-            Neighbours::new(&columns).of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
+            Neighbours::new(&columns, &Task::NEVER)
+                .of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
         let found = found.unwrap();
         let mut neighbour_of = vec![0; rows];
         for neighbour in found.iter().flatten() {
@@ -225,14 +229,14 @@ mod tests {
         let columns = [vec![0.0, 1.0], vec![0.0; 2], vec![0.0; 2]];
         let rows = |_, nearest: &[Neighbour]| nearest.iter().map(|n| n.row).collect::<Vec<u32>>();
         assert_eq!(
-            Neighbours::new(&columns)
+            Neighbours::new(&columns, &Task::NEVER)
                 .of_all(4, &Task::NEVER, rows)
                 .unwrap(),
             [[1], [0]]
         );
         let none = [const { Vec::new() }; 3];
         assert!(
-            Neighbours::new(&none)
+            Neighbours::new(&none, &Task::NEVER)
                 .of_all(4, &Task::NEVER, rows)
                 .unwrap()
                 .is_empty()

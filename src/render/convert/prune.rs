@@ -10,6 +10,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::{
     Accumulated, Blended, Profile, cap_rounded_down, falloff_alpha, falloff_exponent,
 };
+use quadrille_base::task::Task;
 use quadrille_scene::{Camera, SplatTable, Splats};
 
 /// Rows of pixels that a thread blends at a time.
@@ -19,18 +20,20 @@ const BAND_ROWS: usize = 16;
 /// input in errors.
 ///
 /// # Errors
-/// [`Error::Malformed`] for rows without a valid splat, and [`Error::Argument`] without cameras.
+/// [`Error::Malformed`] for rows without a valid splat, [`Error::Argument`] without cameras, and
+/// [`Error::Cancelled`].
 pub fn prune(
     table: &mut SplatTable,
     threshold: f32,
     cameras: &[Camera],
     profile: &Profile,
     path: &Path,
+    task: &Task,
 ) -> Result<()> {
     if cameras.is_empty() {
         return Err(Error::argument("cameras", "at least one", "none"));
     }
-    let (splats, dropped) = table.splats()?;
+    let (splats, dropped) = table.splats_with(&task.without_progress())?;
     if dropped.total() > 0 {
         let expected = "valid splats (drop other rows with --drop-nan)";
         return Err(Error::malformed(
@@ -40,38 +43,47 @@ pub fn prune(
             dropped.to_string(),
         ));
     }
-    let weights = largest_weights(&splats, cameras, profile);
+    let weights = largest_weights(&splats, cameras, profile, task)?;
     let rows = (0u32..).zip(&weights);
     let kept: Vec<u32> = rows
         .filter(|(_, weight)| **weight >= threshold)
         .map(|(row, _)| row)
         .collect();
-    table.select(&kept);
-    Ok(())
+    table.select(&kept, task)
 }
 
 /// The largest weight, transmittance times alpha, of each splat in any pixel of the views: 0 for a splat
-/// that no view shows. The views are blended by the rules of `profile`.
-pub fn largest_weights(splats: &Splats, cameras: &[Camera], profile: &Profile) -> Vec<f32> {
+/// that no view shows. The views are blended by the rules of `profile`. The task's progress is in views.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub fn largest_weights(
+    splats: &Splats,
+    cameras: &[Camera],
+    profile: &Profile,
+    task: &Task,
+) -> Result<Vec<f32>> {
     let largest: Vec<AtomicU32> = (0..splats.len()).map(|_| AtomicU32::new(0)).collect();
     let mut preprocessed = Preprocessed::default();
+    let steps = task.steps(cameras.len() as u64);
     for camera in cameras {
-        preprocessed.run(splats, camera, profile);
+        preprocessed.run_task(splats, camera, profile, task)?;
         let drawn: Vec<_> = preprocessed.in_order().collect();
         let bands = (0..camera.height as usize)
             .into_par_iter()
             .step_by(BAND_ROWS);
         bands.for_each(|first| {
             let band = Band::new(camera, first, profile);
-            band.blend(&drawn, |index, weight| {
+            band.blend(&drawn, task, |index, weight| {
                 // Weights are not negative, so that their bits order as they do. A maximum does not
                 // depend on the order of the threads.
                 largest[index as usize].fetch_max(weight.to_bits(), Ordering::Relaxed);
             });
         });
+        steps.advance(1)?;
     }
     let weight = |bits: AtomicU32| f32::from_bits(bits.into_inner());
-    largest.into_iter().map(weight).collect()
+    Ok(largest.into_iter().map(weight).collect())
 }
 
 /// Rows of pixels of a view.
@@ -93,12 +105,18 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Blends all splats in order, and hands on the index of each with its largest weight.
-    fn blend(mut self, drawn: &[(&ProjectedSplat, PixelBounds)], mut found: impl FnMut(u32, f32)) {
+    /// Blends all splats in order, and hands on the index of each with its largest weight. Skips the splats left
+    /// once `task` is cancelled.
+    fn blend(
+        mut self,
+        drawn: &[(&ProjectedSplat, PixelBounds)],
+        task: &Task,
+        mut found: impl FnMut(u32, f32),
+    ) {
         let cap = cap_rounded_down(self.profile.alpha_cap);
         let width = self.camera.width as usize;
         let half = [self.camera.width, self.camera.height].map(|side| side as f32 / 2.0);
-        for (splat, bounds) in drawn {
+        for (splat, bounds) in drawn.iter().take_while(|_| !task.is_cancelled()) {
             let first = self.rows.start.max(bounds.y0.into());
             let end = self.rows.end.min(usize::from(bounds.y1) + 1);
             let mut largest = 0.0_f64;

@@ -7,8 +7,10 @@ use serde::Serialize;
 
 use crate::cpu::{RenderSettings, Renderer};
 use quadrille_base::error::Result;
+use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{Comparison, Protocol, compare};
 use quadrille_base::math::SH_C0;
+use quadrille_base::task::Task;
 use quadrille_scene::activation::sigmoid;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats};
@@ -52,21 +54,27 @@ pub struct AttributeErrors {
 /// Renders every view of two scenes and compares the pictures.
 ///
 /// # Errors
-/// Errors of the metrics, which cameras of valid size do not cause.
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and errors of the metrics, which cameras of valid size do
+/// not cause.
 pub fn compare_views(
     before: &Splats,
     after: &Splats,
     cameras: &[Camera],
     settings: &RenderSettings,
+    task: &Task,
 ) -> Result<Vec<ViewDifference>> {
-    let (mut first, mut second) = (Renderer::default(), Renderer::default());
+    let mut renderers = [Renderer::default(), Renderer::default()];
+    let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
+    let steps = task.steps(cameras.len() as u64);
     let view = |camera: &Camera| {
-        let (before, _) = first.render(before, camera, settings);
-        let (after, _) = second.render(after, camera, settings);
-        Ok(ViewDifference {
-            name: camera.name.clone(),
-            comparison: compare(&before, &after, Protocol::Inria)?,
-        })
+        let scenes = renderers.iter_mut().zip([before, after]);
+        for (frame, (renderer, splats)) in frames.iter_mut().zip(scenes) {
+            renderer.render_task(frame, splats, camera, settings, task)?;
+        }
+        let comparison = compare(&frames[0], &frames[1], Protocol::Inria)?;
+        steps.advance(1)?;
+        let name = camera.name.clone();
+        Ok(ViewDifference { name, comparison })
     };
     cameras.iter().map(view).collect()
 }
@@ -85,18 +93,19 @@ pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
 /// or degree differs. `path` is for errors.
 ///
 /// # Errors
-/// Errors of rows that are not finite.
+/// Errors of rows that are not finite, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub fn attribute_errors(
     table: &SplatTable,
     written: &SplatTable,
     format: OutputFormat,
     path: &Path,
+    task: &Task,
 ) -> Result<Option<AttributeErrors>> {
-    let mut before = table.raw(path)?;
-    if let Some(order) = format.order(&before) {
-        before.select(&order);
+    let mut before = table.raw(path, task)?;
+    if let Some(order) = format.order(&before, task)? {
+        before.select(&order, task)?;
     }
-    let after = written.raw(path)?;
+    let after = written.raw(path, task)?;
     let shape = |raw: &RawColumns| (raw.rows(), raw.sh_degree());
     if shape(&before) != shape(&after) {
         return Ok(None);

@@ -14,6 +14,7 @@ use super::tile::TILE_PX;
 use crate::preprocess::{PixelBounds, Projected};
 use quadrille_base::math::buffer::{Buffer, as_atomic_u64};
 use quadrille_base::math::{SimdLevel, prefetch};
+use quadrille_base::task::Task;
 
 /// Shares per thread: more shares balance better, but each needs a counter per tile.
 const SHARES_PER_THREAD: usize = 2;
@@ -181,8 +182,8 @@ impl TileLists {
             });
     }
 
-    /// Sorts every list: nearest first, ties by slot.
-    pub(super) fn sort(&mut self, level: SimdLevel) {
+    /// Sorts every list: nearest first, ties by slot. Skips the lists left once `task` is cancelled.
+    pub(super) fn sort(&mut self, level: SimdLevel, task: &Task) {
         let mut lists = Vec::with_capacity(self.ends.len());
         let mut rest = &mut self.entries[..];
         let mut start = 0;
@@ -195,7 +196,11 @@ impl TileLists {
         // although the lists have 1.6 times as many entries: each list fits the first two levels of cache.
         lists
             .into_par_iter()
-            .for_each_init(Sorter::default, |sorter, list| sorter.sort(level, list));
+            .for_each_init(Sorter::default, |sorter, list| {
+                if !task.is_cancelled() {
+                    sorter.sort(level, list);
+                }
+            });
     }
 
     /// The list of tile `tile`: slots in the low halves, depth keys in the high ones.

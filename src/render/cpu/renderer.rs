@@ -144,37 +144,42 @@ impl Renderer {
         if task.is_cancelled() {
             return (self.counts(0), clock.stop());
         }
-        let grid = self.list(frame, settings, &mut clock);
+        let grid = self.list(frame, settings, &mut clock, task);
         let fragments_blended = self.raster(frame, grid, settings, task);
         (self.counts(fragments_blended), clock.stop())
     }
 
     /// Renders as [`Self::render_into`], with `layers` beside the colours, which are the same as without
-    /// them. Returns the pictures of the layers in order.
-    pub fn render_layers_into(
+    /// them, as a task. Returns the pictures of the layers in order.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the content of `frame` is unspecified.
+    pub fn render_layers_task(
         &mut self,
         frame: &mut Frame,
-        splats: &Splats,
-        camera: &Camera,
+        (splats, camera): (&Splats, &Camera),
         settings: &RenderSettings,
         layers: &LayerSettings,
-    ) -> (Vec<LayerPicture>, Counts, RenderTimes) {
+        task: &Task,
+    ) -> Result<(Vec<LayerPicture>, Counts, RenderTimes)> {
         let mut clock = Clock::start();
         frame.resize(camera.width, camera.height);
         let (profile, level) = (&settings.profile, Some(settings.level));
-        self.projected
-            .run(splats, camera, profile, level, &Task::NEVER);
+        self.projected.run(splats, camera, profile, level, task);
+        task.check()?;
         let view = ViewTransform::new(camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
-        let grid = self.list(frame, settings, &mut clock);
+        let grid = self.list(frame, settings, &mut clock, task);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
         let of_frame = FrameLayers {
             settings: layers,
             geometry: &geometry,
+            task,
         };
         let fragments_blended = self.raster_kept(frame, grid, settings, of_frame, &mut planes);
+        task.check()?;
         let counts = self.counts(fragments_blended);
-        (planes.into_pictures(), counts, clock.stop())
+        Ok((planes.into_pictures(), counts, clock.stop()))
     }
 
     /// Renders as [`Self::render_into`], with another colour for every splat in view.
@@ -191,17 +196,23 @@ impl Renderer {
         self.projected
             .run(splats, camera, profile, level, &Task::NEVER);
         self.projected.recolour(colour);
-        let grid = self.list(frame, settings, &mut Clock::start());
+        let grid = self.list(frame, settings, &mut Clock::start(), &Task::NEVER);
         self.raster(frame, grid, settings, &Task::NEVER);
     }
 
     /// Lists the projected splats of each tile in drawing order.
-    fn list(&mut self, frame: &Frame, settings: &RenderSettings, clock: &mut Clock) -> TileGrid {
+    fn list(
+        &mut self,
+        frame: &Frame,
+        settings: &RenderSettings,
+        clock: &mut Clock,
+        task: &Task,
+    ) -> TileGrid {
         clock.times.preprocess = clock.lap();
         let grid = TileGrid::new(frame.width(), frame.height());
         self.bins.fill(grid, &self.projected);
         clock.times.bin = clock.lap();
-        self.bins.sort(settings.level);
+        self.bins.sort(settings.level, task);
         clock.times.sort = clock.lap();
         grid
     }
@@ -298,6 +309,9 @@ impl Renderer {
             .with_max_len(1)
             .enumerate()
             .map(|(index, (rows, planes))| {
+                if layers.task.is_cancelled() {
+                    return 0;
+                }
                 let area = area_of_tile(index, grid, picture);
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
                 let height = area.size_px[1];
@@ -326,6 +340,7 @@ impl Renderer {
 struct FrameLayers<'a> {
     settings: &'a LayerSettings,
     geometry: &'a [SplatGeometry],
+    task: &'a Task,
 }
 
 /// Rows of a tile in the picture, and in each plane of the layers.

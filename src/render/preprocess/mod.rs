@@ -85,12 +85,20 @@ impl Preprocessed {
         let projected = Instant::now();
         self.order.clear();
         for chunk in 0..self.projected.chunks() {
+            if task.is_cancelled() {
+                break;
+            }
             let chunk = self.projected.chunk(chunk);
             let slots = chunk.keys.iter().zip(chunk.first_slot..);
             let entries = slots.map(|(&key, slot)| u64::from(key) << 32 | u64::from(slot));
             self.order.extend(entries);
         }
-        self.order.par_sort_unstable();
+        let mut order = std::mem::take(&mut self.order);
+        let sorted = task.uninterrupted(move || {
+            order.par_sort_unstable();
+            order
+        });
+        self.order = sorted.unwrap_or_default();
         PreprocessTimes {
             project: projected - start,
             sort: projected.elapsed(),

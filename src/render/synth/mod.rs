@@ -27,6 +27,7 @@ use part::BuiltScene;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
+use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splat, Splats};
 use random::Rng;
 
@@ -170,7 +171,23 @@ impl Synthetic {
 
     /// Computes all splats.
     pub fn splats(&self) -> Splats {
-        Splats::from_splats(self.sh_degree, (0..self.len()).map(|i| self.splat(i)))
+        self.splats_until(&Task::NEVER)
+    }
+
+    /// As [`Self::splats`], as a task.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn splats_task(&self, task: &Task) -> Result<Splats> {
+        let splats = self.splats_until(task);
+        task.check()?;
+        Ok(splats)
+    }
+
+    /// The splats that are computed before the task is cancelled.
+    fn splats_until(&self, task: &Task) -> Splats {
+        let indices = (0..self.len()).take_while(|_| !task.is_cancelled());
+        Splats::from_splats(self.sh_degree, indices.map(|i| self.splat(i)))
     }
 }
 

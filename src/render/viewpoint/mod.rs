@@ -16,6 +16,6 @@ mod score;
 mod search;
 mod upright;
 
-pub use search::default_camera;
 pub use search::framing;
 pub use search::proposals;
+pub use search::{default_camera, default_camera_task};

@@ -13,6 +13,7 @@ use crate::cpu::{RenderSettings, Renderer};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::image::Frame;
 use quadrille_base::math::narrow;
+use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Intrinsics};
 
 /// Height in pixels of the pictures to which sizes below refer.
@@ -61,7 +62,8 @@ pub(super) struct Scorer {
 }
 
 /// Scene and settings that all pictures of a search share.
-pub(super) struct Scoring {
+pub(super) struct Scoring<'a> {
+    pub(super) task: &'a Task,
     pub(super) sample: SplatSample,
     pub(super) intrinsics: Intrinsics,
     pub(super) settings: RenderSettings,
@@ -73,8 +75,11 @@ pub(super) struct Scoring {
 }
 
 impl Scorer {
-    /// Scores a view; 0 for one that no camera can take.
-    pub(super) fn score(&mut self, scoring: &Scoring, candidate: &Candidate) -> Score {
+    /// Scores a view; 0 for one that no camera can take, and for all once the task is cancelled.
+    pub(super) fn score(&mut self, scoring: &Scoring<'_>, candidate: &Candidate) -> Score {
+        if scoring.task.is_cancelled() {
+            return Score::default();
+        }
         let target = candidate.eye + candidate.forward;
         let camera = Camera::look_at("", scoring.intrinsics, candidate.eye, target, scoring.up);
         let Ok(camera) = camera else {

@@ -10,6 +10,7 @@ use crate::cpu::RenderSettings;
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::task::Task;
 use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 
@@ -73,38 +74,43 @@ type Scored = (Candidate, Score);
 
 /// The framing of a scene for `described` views: the best view of a search, or the best circle of views,
 /// unless the description names the eye.
-pub fn framing(splats: &Splats, described: &ViewSpec) -> Framing {
+///
+/// # Errors
+/// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Framing> {
     let mut framing = Framing::of(splats);
     if described.eye.is_some() || splats.is_empty() {
-        return framing;
+        return Ok(framing);
     }
     // The caller meets the same error when it makes the cameras.
     let Ok(request) = Request::of(described, &framing) else {
-        return framing;
+        return Ok(framing);
     };
-    let search = Search::new(splats, &request, framing.up.into());
+    let search = Search::new(splats, &request, framing.up.into(), task)?;
     let chosen = if described.orbit.is_some() {
-        search.best_circle()
+        search.best_circle()?
     } else {
-        search.best_views(1).pop()
+        search.best_views(1)?.pop()
     };
     if let Some(view) = chosen {
         framing.subject.centre = view.target;
         framing.eye = EyeRule::At(view.eye);
         framing.up = view.up.into();
     }
-    framing
+    Ok(framing)
 }
 
 /// Proposes up to `count` views named `auto_00` onwards that differ, the best first, each as a complete
 /// description and as a camera.
 ///
 /// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) for sizes out of range.
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) for sizes out of range, and
+/// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 pub fn proposals(
     splats: &Splats,
     described: &ViewSpec,
     count: usize,
+    task: &Task,
 ) -> Result<Vec<(ViewSpec, Camera)>> {
     let framing = Framing::of(splats);
     let request = Request::of(described, &framing)?;
@@ -117,7 +123,7 @@ pub fn proposals(
             .map(|c| (completed.clone(), c))
             .collect());
     }
-    let views = Search::new(splats, &request, framing.up.into()).best_views(count);
+    let views = Search::new(splats, &request, framing.up.into(), task)?.best_views(count)?;
     let digits = (count - 1).to_string().len().max(2);
     let camera = |(i, view): (usize, &ChosenView)| {
         let name = format!("auto_{i:0digits$}");
@@ -137,8 +143,16 @@ pub fn proposals(
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size.
 pub fn default_camera(splats: &Splats) -> Result<Camera> {
+    default_camera_task(splats, &Task::NEVER)
+}
+
+/// As [`default_camera`], as a task.
+///
+/// # Errors
+/// As [`default_camera`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+pub fn default_camera_task(splats: &Splats, task: &Task) -> Result<Camera> {
     let described = ViewSpec::default();
-    let mut views = described.views(None, || Ok(framing(splats, &described)))?;
+    let mut views = described.views(None, || framing(splats, &described, task))?;
     Ok(views.cameras.remove(0))
 }
 
@@ -182,15 +196,23 @@ struct Search<'a> {
     splats: &'a Splats,
     request: &'a Request,
     extent: Extent,
+    task: &'a Task,
 }
 
 impl<'a> Search<'a> {
-    fn new(splats: &'a Splats, request: &'a Request, default_up: Vector3<f64>) -> Self {
-        Self {
+    fn new(
+        splats: &'a Splats,
+        request: &'a Request,
+        default_up: Vector3<f64>,
+        task: &'a Task,
+    ) -> Result<Self> {
+        task.check()?;
+        Ok(Self {
             splats,
             request,
             extent: Extent::of(splats, request.up, default_up, request.target),
-        }
+            task,
+        })
     }
 
     fn target(&self) -> &FramingTarget {
@@ -201,13 +223,14 @@ impl<'a> Search<'a> {
         self.request.target.is_some()
     }
 
-    fn scoring(&self, sample: SplatSample, look: Look) -> Scoring {
+    fn scoring(&self, sample: SplatSample, look: Look) -> Scoring<'_> {
         let profile = Profile::named("inria-aa").unwrap_or_default();
         let profile = Profile {
             stop: StopRule::After(OPAQUE),
             ..profile
         };
         Scoring {
+            task: self.task,
             sample,
             intrinsics: self.request.small(look.pixels),
             settings: RenderSettings {
@@ -221,7 +244,8 @@ impl<'a> Search<'a> {
     }
 
     /// All candidates with their scores at the first look, in order.
-    fn first_look(&self) -> Vec<Scored> {
+    fn first_look(&self) -> Result<Vec<Scored>> {
+        self.task.check()?;
         let distance = self.target().distance(&self.request.intrinsics);
         let candidates = self.extent.candidates(distance, self.is_fixed());
         let sample = SplatSample::of(self.splats, FIRST_LOOK.splats);
@@ -229,13 +253,13 @@ impl<'a> Search<'a> {
     }
 
     /// Up to `count` views that differ, the best first.
-    fn best_views(&self, count: usize) -> Vec<ChosenView> {
-        let mut first = self.first_look();
+    fn best_views(&self, count: usize) -> Result<Vec<ChosenView>> {
+        let mut first = self.first_look()?;
         sort(&mut first);
         let looked = self.different(&first, SECOND_LOOKS.max(2 * count));
         let sample = SplatSample::of(self.splats, SECOND_LOOK.splats);
         let scoring = self.scoring(sample, SECOND_LOOK);
-        let mut second = score_all(&scoring, looked.iter().map(|(c, _)| *c).collect());
+        let mut second = score_all(&scoring, looked.iter().map(|(c, _)| *c).collect())?;
         sort(&mut second);
         let mut improved: Vec<Scored> = self
             .different(&second, IMPROVED.max(count))
@@ -244,14 +268,15 @@ impl<'a> Search<'a> {
                 self.improve(scorer, &scoring, start)
             })
             .collect();
+        self.task.check()?;
         sort(&mut improved);
         let chosen = self.different(&improved, count);
-        chosen.iter().map(|scored| self.chosen(scored)).collect()
+        Ok(chosen.iter().map(|scored| self.chosen(scored)).collect())
     }
 
     /// The circle of views whose worse half is best: around the content, or around an eye inside.
-    fn best_circle(&self) -> Option<ChosenView> {
-        let scored = self.first_look();
+    fn best_circle(&self) -> Result<Option<ChosenView>> {
+        let scored = self.first_look()?;
         let groups = scored.chunk_by(|a, b| a.0.group == b.0.group);
         let of_group = |group: &[Scored]| {
             let mut totals: Vec<f64> = group.iter().map(|(_, score)| score.total).collect();
@@ -271,9 +296,11 @@ impl<'a> Search<'a> {
                 best
             }
         });
-        let mut group = best?.1.to_vec();
+        let mut group = best.map_or_else(Vec::new, |(_, group)| group.to_vec());
         sort(&mut group);
-        let (candidate, _) = group.first()?;
+        let Some((candidate, _)) = group.first() else {
+            return Ok(None);
+        };
         let view = if candidate.is_inside && !self.is_fixed() {
             let step = candidate.forward * (LOOK_AROUND * self.target().radius);
             ChosenView {
@@ -288,11 +315,11 @@ impl<'a> Search<'a> {
                 up: self.extent.up,
             }
         };
-        Some(self.rounded(&view))
+        Ok(Some(self.rounded(&view)))
     }
 
     /// Moves and turns a view as long as that improves it.
-    fn improve(&self, scorer: &mut Scorer, scoring: &Scoring, start: Scored) -> Scored {
+    fn improve(&self, scorer: &mut Scorer, scoring: &Scoring<'_>, start: Scored) -> Scored {
         let mut best = start;
         let (share, mut degrees) = FIRST_STEP;
         let mut step = share * self.target().radius;
@@ -369,13 +396,15 @@ fn rounded(value: f64, scale: f64) -> f64 {
     if value == 0.0 { 0.0 } else { value }
 }
 
-fn score_all(scoring: &Scoring, candidates: Vec<Candidate>) -> Vec<Scored> {
-    candidates
+fn score_all(scoring: &Scoring<'_>, candidates: Vec<Candidate>) -> Result<Vec<Scored>> {
+    let scored = candidates
         .into_par_iter()
         .map_init(Scorer::default, |scorer, candidate| {
             (candidate, scorer.score(scoring, &candidate))
         })
-        .collect()
+        .collect();
+    scoring.task.check()?;
+    Ok(scored)
 }
 
 /// Best first; ties stay in order.

@@ -17,6 +17,7 @@ use crate::splats::Lanes;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::task::Task;
 
 const RECORD_BYTES: usize = 32;
 
@@ -82,6 +83,7 @@ fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     let records = source.bytes.as_chunks::<RECORD_BYTES>().0;
     let mut raw = RawColumns::zeroed(records.len(), 0);
     for (row, record) in records.iter().enumerate() {
+        source.task.check()?;
         let mut lanes = [[0.0; 16]; PLAIN_SLOTS];
         decode(&[*record], &mut lanes);
         let value = |slot: usize| lanes[slot][0];
@@ -133,10 +135,11 @@ fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
 }
 
 /// A table as the bytes of a `.splat`.
-pub(super) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
-    let raw = table.raw(path)?;
+pub(super) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
+    let raw = table.raw(path, task)?;
     let mut bytes = Vec::with_capacity(raw.rows() * RECORD_BYTES);
     for row in 0..raw.rows() {
+        task.check()?;
         for column in &raw.mean {
             bytes.extend(column[row].to_le_bytes());
         }

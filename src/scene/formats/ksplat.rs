@@ -216,6 +216,7 @@ impl Section {
         let mut bucket = BucketCursor::new(self, lengths);
         let records = records.chunks_exact(self.record_bytes(header.level));
         for (record, row) in records.take(self.splats).zip(first..) {
+            source.task.check()?;
             let position = if header.level == 0 {
                 [0, 4, 8].map(|at| f32_at(record, at))
             } else {

@@ -22,7 +22,7 @@ use super::table::SplatTable;
 use quadrille_base::error::{Error, Result, shown};
 use quadrille_base::task::Task;
 pub use source_files::source_files;
-pub use write::{OutputFormat, write_table};
+pub use write::{OutputFormat, write_table, write_table_task};
 
 use format_reader::{FormatReader, Reader, SceneSource};
 
@@ -226,14 +226,16 @@ fn read_as<T>(
             "none of them, by content and by extension",
         )),
     };
-    read.map_err(|error| match error {
-        Error::Limit { what, limit, found } => Error::Limit {
-            what: format!("{}: {what}", shown(path)),
-            limit,
-            found,
-        },
-        other => other,
-    })
+    // A reader of a task fails as one of a broken file would.
+    read.or_else(|error| source.task.check().and(Err(error)))
+        .map_err(|error| match error {
+            Error::Limit { what, limit, found } => Error::Limit {
+                what: format!("{}: {what}", shown(path)),
+                limit,
+                found,
+            },
+            other => other,
+        })
 }
 
 fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {

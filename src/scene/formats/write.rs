@@ -7,7 +7,8 @@ use super::{dot_splat, gltf, ply, sog, spz};
 use crate::morton::{improved_chunk_order, improved_order};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::{write_folder, write_whole};
+use quadrille_base::output::{write_folder, write_whole_task};
+use quadrille_base::task::Task;
 
 /// A format that scenes are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,11 +111,14 @@ impl OutputFormat {
     }
 
     /// The order in which rows of `raw` are written, if it is not their own.
-    pub fn order(self, raw: &RawColumns) -> Option<Vec<u32>> {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn order(self, raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
         match self {
-            Self::CompressedPly => improved_chunk_order(raw),
-            Self::Sog | Self::SogFolder => improved_order(raw),
-            _ => None,
+            Self::CompressedPly => improved_chunk_order(raw, task),
+            Self::Sog | Self::SogFolder => improved_order(raw, task),
+            _ => Ok(None),
         }
     }
 
@@ -159,6 +163,19 @@ fn folder_of(path: &Path) -> &Path {
 /// beyond its range, spherical harmonics above its degree (but for `.splat`, which has none);
 /// [`Error::Write`] when the file cannot be written.
 pub fn write_table(path: &Path, table: &SplatTable, format: OutputFormat) -> Result<()> {
+    write_table_task(path, table, format, &Task::NEVER)
+}
+
+/// As [`write_table`], as a task. A cancelled call leaves the file as it was.
+///
+/// # Errors
+/// As [`write_table`], and [`Error::Cancelled`].
+pub fn write_table_task(
+    path: &Path,
+    table: &SplatTable,
+    format: OutputFormat,
+    task: &Task,
+) -> Result<()> {
     let most = format.max_sh_degree();
     if table.sh_degree() > most && format != OutputFormat::DotSplat {
         let expected =
@@ -168,24 +185,24 @@ pub fn write_table(path: &Path, table: &SplatTable, format: OutputFormat) -> Res
     }
     let bytes = match format {
         OutputFormat::Ply => {
-            return write_whole(path, |out| ply::write_table(table, out));
+            return write_whole_task(path, task, |out| ply::write_table(table, out));
         }
         OutputFormat::CompressedPly => {
             let mut bytes = Vec::new();
-            ply::write_compressed(table, path, &mut bytes)?;
+            ply::write_compressed(table, path, &mut bytes, task)?;
             bytes
         }
-        OutputFormat::Spz3 => spz::write(table, 3, path)?,
-        OutputFormat::Spz4 => spz::write(table, 4, path)?,
-        OutputFormat::Sog => sog::write(table, path)?,
+        OutputFormat::Spz3 => spz::write(table, 3, path, task)?,
+        OutputFormat::Spz4 => spz::write(table, 4, path, task)?,
+        OutputFormat::Sog => sog::write(table, path, task)?,
         OutputFormat::SogFolder => {
-            let files = sog::write_files(table, path)?;
-            return write_folder(folder_of(path), &files, &sog::FILES);
+            let files = sog::write_files(table, path, task)?;
+            return write_folder(folder_of(path), &files, &sog::FILES, task);
         }
-        OutputFormat::DotSplat => dot_splat::write(table, path)?,
-        OutputFormat::Glb => gltf::write(table, path)?,
+        OutputFormat::DotSplat => dot_splat::write(table, path, task)?,
+        OutputFormat::Glb => gltf::write(table, path, task)?,
     };
-    write_whole(path, |out: &mut dyn Write| -> io::Result<()> {
+    write_whole_task(path, task, |out: &mut dyn Write| -> io::Result<()> {
         out.write_all(&bytes)
     })
 }

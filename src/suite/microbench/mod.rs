@@ -22,6 +22,7 @@ mod tile_bins;
 pub use check::{Basis, Check, Expected};
 
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 
 /// A microbenchmark.
@@ -110,5 +111,15 @@ impl Microbenchmark {
         let mut config = config.clone();
         config.gpu.gpcs = 1;
         Ok((self.run)(&config))
+    }
+
+    /// As [`Self::run`], as a task. A benchmark takes seconds at most: when it is cancelled, it ends on a thread
+    /// of its own.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and [`Error::Cancelled`].
+    pub fn run_task(&self, config: &Config, task: &Task) -> Result<Vec<Check>> {
+        let (benchmark, config) = (*self, config.clone());
+        task.uninterrupted(move || benchmark.run(&config))?
     }
 }

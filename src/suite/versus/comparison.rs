@@ -10,6 +10,7 @@ use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::psnr_db;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::shading::{ColourFormat, Profile};
+use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
@@ -43,6 +44,8 @@ pub struct Comparison<'a> {
     pub settings: FrameSettings,
     /// Sample patterns, one comparison each.
     pub patterns: Vec<&'static SamplePattern>,
+    /// Cancellation.
+    pub task: &'a Task,
 }
 
 /// Rows of a subject, and its picture without a unit at the last pattern.
@@ -52,7 +55,7 @@ impl Comparison<'_> {
     /// Compares with the splats of `scene`.
     ///
     /// # Errors
-    /// As the frames of both.
+    /// As the frames of both, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn with(&self, scene: &Scene) -> Result<Versus> {
         let (mut rows, mesh) = self.mesh()?;
         let hint = scene
@@ -62,13 +65,14 @@ impl Comparison<'_> {
         // Meshes may be small, and both subjects have to be visible from the same distance.
         profile.near = profile.near.min(self.view.near);
         let camera = &self.view.camera;
-        let prepared = PreparedView::new(&scene.splats, camera, &profile, self.settings.level);
+        let (splats, level) = (&scene.splats, self.settings.level);
+        let prepared = PreparedView::new_task(splats, camera, &profile, level, self.task)?;
         let (of_splats, splats) = self.splats(&prepared)?;
         let is_qfm = |row: &&VersusRow| row.unit == "qfm" && row.samples == 1;
         let halves = of_splats.iter().filter(is_qfm).map(|row| row.saved);
         let halves = halves.max().unwrap_or(0);
         rows.extend(of_splats);
-        rows.push(quad_merging(&prepared, halves)?);
+        rows.push(quad_merging(&prepared, halves, self.task)?);
         let alike_db = psnr_db(&splats, &mesh)?;
         Ok(Versus { rows, alike_db })
     }
@@ -80,13 +84,15 @@ impl Comparison<'_> {
                 pattern,
                 ..self.settings
             };
-            let visible = VisibleFrame::new(self.source, self.view, self.view, &settings)?;
+            let visible =
+                VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
             let mut unmerged: Option<Frame> = None;
             for unit in units() {
                 let shading = visible.merged(self.source, unit);
                 let outcome = MeshResult::of(&visible, &shading);
                 let black = Some([0.0; 3]);
                 let picture = visible.picture(self.shader, &shading, self.sampling, black);
+                self.task.check()?;
                 let without = unmerged.get_or_insert_with(|| picture.clone());
                 let is_pmu = matches!(unit, MergeUnitKind::Pmu(_));
                 let note = match outcome.merging.barred {
@@ -114,10 +120,11 @@ impl Comparison<'_> {
     fn splats(&self, prepared: &PreparedView<'_>) -> Result<Rows> {
         let (mut rows, mut last) = (Vec::new(), Frame::new(0, 0));
         for &pattern in &self.patterns {
-            let quads = SplatQuads::new(prepared.draw(), pattern, self.settings.level)?;
-            let run =
-                |&unit: &MergeUnitKind| quads.merged(prepared.draw(), prepared.shader(), unit);
-            let outcomes: Vec<_> = units().par_iter().map(run).collect();
+            let quads = SplatQuads::new(prepared.draw(), pattern, self.settings.level, self.task)?;
+            let run = |&unit: &MergeUnitKind| {
+                quads.merged(prepared.draw(), prepared.shader(), unit, self.task)
+            };
+            let outcomes: Vec<_> = units().par_iter().map(run).collect::<Result<_>>()?;
             let without = outcomes[0].picture.clone();
             for (unit, outcome) in units().into_iter().zip(outcomes) {
                 let row = VersusRow {
@@ -172,12 +179,14 @@ fn pixel_merging(forced: VersusRow) -> [VersusRow; 2] {
 
 /// VR-Pipe's quad merging on splats, in a colour format that keeps all bits of a sum. `halves` is the
 /// number of quads in which both triangles of a splat lie, an upper bound on merges within a splat.
-fn quad_merging(prepared: &PreparedView<'_>, halves: u64) -> Result<VersusRow> {
+fn quad_merging(prepared: &PreparedView<'_>, halves: u64, task: &Task) -> Result<VersusRow> {
     let mut config = Config::default();
     config.crop.format = ColourFormat::Rgba32F;
     let variants = [Variant::BASELINE, Variant::QM];
     let simulators = Simulator::all(&config, &variants, Watch::default())?;
+    let simulators: Vec<_> = simulators.into_iter().map(|s| s.under(task)).collect();
     let runs = prepared.run_all(&simulators);
+    task.check()?;
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];
     let saved = without.quads.blended.saturating_sub(with.quads.blended);
     Ok(VersusRow {

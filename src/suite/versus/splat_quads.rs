@@ -14,6 +14,7 @@ use quadrille_base::raster::outline::Outline;
 use quadrille_base::raster::sampled::SampledPolygon;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::shading::under_channel;
+use quadrille_base::task::Task;
 use quadrille_gpu::draw::Draw;
 use quadrille_gpu::warp::fragment::FragmentShader;
 use quadrille_mesh::files::ShaderEffects;
@@ -92,8 +93,13 @@ impl SplatQuads {
     /// Rasterizes the splats of a draw; the level changes no result.
     ///
     /// # Errors
-    /// [`Error::Limit`] when there are more than 2^26 quads.
-    pub fn new(draw: &Draw, pattern: &'static SamplePattern, level: SimdLevel) -> Result<Self> {
+    /// [`Error::Limit`] when there are more than 2^26 quads, and [`Error::Cancelled`].
+    pub fn new(
+        draw: &Draw,
+        pattern: &'static SamplePattern,
+        level: SimdLevel,
+        task: &Task,
+    ) -> Result<Self> {
         let size = [draw.width, draw.height];
         let mut quads: Vec<SplatQuad> = Vec::new();
         let mut next = 0;
@@ -105,14 +111,15 @@ impl SplatQuads {
                 .map(|splats| {
                     let mut out = Vec::new();
                     for &splat in splats {
+                        task.check()?;
                         let halves = draw.box_triangles(splat).into_iter().flatten();
                         for (corners, half) in halves.zip(0..) {
                             raster(corners, [splat, half], size, (pattern, level), &mut out);
                         }
                     }
-                    out
+                    Ok(out)
                 })
-                .collect();
+                .collect::<Result<_>>()?;
             tasks.into_iter().for_each(|task| quads.extend(task));
             let what = "quads of the splats (choose a smaller picture)";
             Error::check_limit(what, MAX_QUADS, quads.len() as u64)?;
@@ -134,12 +141,16 @@ impl SplatQuads {
     ///
     /// As in hardware, the unit is not flushed between grids: fully covered quads leave it at once and
     /// overtake quads of earlier splats.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
     pub fn merged(
         &self,
         draw: &Draw,
         shader: FragmentShader<'_>,
         unit: MergeUnitKind,
-    ) -> SplatsMerged {
+        task: &Task,
+    ) -> Result<SplatsMerged> {
         let mut blending = Blending::new(self, draw, shader);
         let mut driver = MergeDriver::new(unit.build(), self.pattern);
         let boxes = topology();
@@ -154,6 +165,7 @@ impl SplatQuads {
         for quad in &self.quads {
             let grid_of_quad = quad.splat / SPLATS_PER_GRID;
             if grid != Some(grid_of_quad) {
+                task.check()?;
                 grid = Some(grid_of_quad);
                 driver.unit.begin_grid(&boxes);
             }
@@ -162,13 +174,13 @@ impl SplatQuads {
         }
         driver.flush();
         blend(&mut driver.stream);
-        SplatsMerged {
+        Ok(SplatsMerged {
             quads: self.covered(),
             shaded,
             between_splats: between_splats(self, &driver.stream.fragments),
             qfm: driver.counters().qfm,
             picture: blending.resolve(),
-        }
+        })
     }
 }
 

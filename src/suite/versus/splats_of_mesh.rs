@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::encode_srgb;
 use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::task::Task;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::grid::{Grid, GridSource, GridVertex};
 use quadrille_mesh::shade::{Shader, VertexStep};
@@ -42,11 +43,12 @@ pub struct SplatVersion {
 /// Creates a splat for each triangle of `source`, tessellated and lit as in `view`.
 ///
 /// # Errors
-/// [`Error::Limit`] when there are more than 2^23 triangles.
+/// [`Error::Limit`] when there are more than 2^23 triangles, and [`Error::Cancelled`].
 pub fn splats_of(
     source: &dyn GridSource,
     view: &MeshCamera,
     shader: &Shader<'_>,
+    task: &Task,
 ) -> Result<SplatVersion> {
     let count = AtomicU64::new(0);
     let batches: Vec<(Vec<Splat>, u64)> = (0..source.batches())
@@ -65,7 +67,8 @@ pub fn splats_of(
                     }
                 }
                 let new = (splats.len() - before) as u64;
-                match count.fetch_add(new, Ordering::Relaxed) + new > MAX_SPLATS {
+                let found = count.fetch_add(new, Ordering::Relaxed) + new;
+                match found > MAX_SPLATS || task.is_cancelled() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
@@ -73,6 +76,7 @@ pub fn splats_of(
             (splats, dropped)
         })
         .collect();
+    task.check()?;
     let found = batches.iter().map(|(splats, _)| splats.len() as u64);
     // Beyond the limit tasks break off at any number.
     let found = found.sum::<u64>().min(MAX_SPLATS + 1);

@@ -18,6 +18,7 @@ use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use crate::transform::Similarity;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 
 /// Name of the glTF extension for splats.
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
@@ -74,12 +75,12 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
             is_packed |= packed.is_some();
             let mut raw = match packed {
                 Some(view) => unpack(view, &store, source)?,
-                None => attributes(primitive, &place, &store)?,
+                None => attributes(primitive, &place, &store, source.task)?,
             };
             rows += raw.rows();
             let most = source.bytes.len().max(MIN_SPLATS) as u64;
             Error::check_limit("splats by the size of the document", most, rows as u64)?;
-            raw.transform(&similarity(&instance, &store)?);
+            raw.transform(&similarity(&instance, &store)?, source.task)?;
             parts.push(raw);
         }
     }
@@ -91,6 +92,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let degree = parts.iter().map(RawColumns::sh_degree).max().unwrap_or(0);
     let mut joined = RawColumns::zeroed(0, degree);
     for part in &parts {
+        source.task.check()?;
         joined.append(part, 0..part.rows());
     }
     joined.turn_from_gltf();
@@ -145,11 +147,16 @@ fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Res
         options: LoadOptions::new(Some(SplatAxes::RDF), 0),
         task: source.task,
     };
-    spz::read(&inner)?.raw(source.path)
+    spz::read(&inner)?.raw(source.path, source.task)
 }
 
 /// Reads the attributes of a primitive.
-fn attributes(primitive: &Primitive, place: &str, store: &BufferStore<'_>) -> Result<RawColumns> {
+fn attributes(
+    primitive: &Primitive,
+    place: &str,
+    store: &BufferStore<'_>,
+    task: &Task,
+) -> Result<RawColumns> {
     let wrong = |expected: String, found: &str| Err(store.malformed(place, expected, found));
     if primitive.mode != Some(0) {
         return wrong("points (mode 0)".into(), "another mode");
@@ -173,6 +180,7 @@ fn attributes(primitive: &Primitive, place: &str, store: &BufferStore<'_>) -> Re
     let mut rest = Vec::new();
     for l in 1..=degree {
         for n in 0..=2 * usize::from(l) {
+            task.check()?;
             let name = named(&format!("SH_DEGREE_{l}_COEF_{n}"));
             rest.push(store.vectors::<3>(required(&name)?)?);
         }
@@ -192,6 +200,7 @@ fn attributes(primitive: &Primitive, place: &str, store: &BufferStore<'_>) -> Re
     // x, y, z, w in the file.
     let component = |i: usize| rotations.iter().map(|q| q[(i + 3) % 4]).collect();
     let per_channel = rest_coefficients(degree);
+    task.check()?;
     Ok(RawColumns {
         mean: std::array::from_fn(|axis| column(&means, axis)),
         scale: std::array::from_fn(logs),
@@ -199,8 +208,11 @@ fn attributes(primitive: &Primitive, place: &str, store: &BufferStore<'_>) -> Re
         opacity: opacities.iter().map(|[o]| logit(f64::from(*o))).collect(),
         sh_constant: std::array::from_fn(|channel| column(&constants, channel)),
         sh_rest: (0..3 * per_channel)
-            .map(|at| column(&rest[at % per_channel], at / per_channel))
-            .collect(),
+            .map(|at| {
+                task.check()?;
+                Ok(column(&rest[at % per_channel], at / per_channel))
+            })
+            .collect::<Result<_>>()?,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::task::Task;
 
 /// Codes of component types.
 const U8: u32 = 5121;
@@ -51,11 +52,12 @@ impl Attributes {
     fn floats<const N: usize>(
         &mut self,
         name: String,
-        rows: usize,
+        (rows, task): (usize, &Task),
         value: impl Fn(usize) -> [f32; N],
     ) {
         let shape = ["", "SCALAR", "VEC2", "VEC3", "VEC4"][N];
-        let bytes = (0..rows).flat_map(&value).flat_map(f32::to_le_bytes);
+        let left = (0..rows).take_while(|_| !task.is_cancelled());
+        let bytes = left.flat_map(&value).flat_map(f32::to_le_bytes);
         self.add(name, (shape, F32), rows, bytes.collect());
     }
 }
@@ -64,11 +66,12 @@ impl Attributes {
 ///
 /// # Errors
 /// [`Error::Malformed`] for spherical harmonics above degree 3, or more than 4 GiB; `path` is for
-/// errors.
-pub(in crate::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
-    let mut raw = table.raw(path)?;
+/// errors. [`Error::Cancelled`].
+pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
+    let mut raw = table.raw(path, task)?;
     raw.turn_to_gltf();
-    let mut attributes = attributes(&raw);
+    let mut attributes = attributes(&raw, task);
+    task.check()?;
     let bounds = |pick: fn(f32, f32) -> f32, start: f32| {
         let axis = |values: &Vec<f32>| values.iter().copied().fold(start, pick);
         raw.mean.each_ref().map(axis)
@@ -100,38 +103,41 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u
     glb(document.to_string().into_bytes(), attributes.buffer, path)
 }
 
-fn attributes(raw: &RawColumns) -> Attributes {
+/// The attributes of all rows, or of fewer once the task is cancelled.
+fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     let mut attributes = Attributes::default();
     let rows = raw.rows();
     let named = |name: &str| format!("{SPLATTING}:{name}");
     let xyz = |columns: &[Vec<f32>; 3], row: usize| [0, 1, 2].map(|axis| columns[axis][row]);
-    attributes.floats("POSITION".to_owned(), rows, |row| xyz(&raw.mean, row));
+    let checked = (rows, task);
+    attributes.floats("POSITION".to_owned(), checked, |row| xyz(&raw.mean, row));
     // The colour of viewers that draw points in place of splats.
     let colour = |row: usize| {
         let rgb = xyz(&raw.sh_constant, row).map(|c| f64::from(c) * SH_C0 + 0.5);
         let [r, g, b] = rgb.map(byte);
         [r, g, b, byte(sigmoid(f64::from(raw.opacity[row])))]
     };
-    let bytes = (0..rows).flat_map(colour).collect();
+    let left = || (0..rows).take_while(|_| !task.is_cancelled());
+    let bytes = left().flat_map(colour).collect();
     attributes.add("COLOR_0".to_owned(), ("VEC4", U8), rows, bytes);
-    attributes.floats(named("ROTATION"), rows, |row| {
+    attributes.floats(named("ROTATION"), checked, |row| {
         let [w, x, y, z] = raw.unit_rotation(row).map(narrow);
         [x, y, z, w]
     });
-    attributes.floats(named("SCALE"), rows, |row| {
+    attributes.floats(named("SCALE"), checked, |row| {
         xyz(&raw.scale, row).map(|log| narrow(f64::from(log).exp()))
     });
-    attributes.floats(named("OPACITY"), rows, |row| {
+    attributes.floats(named("OPACITY"), checked, |row| {
         [narrow(sigmoid(f64::from(raw.opacity[row])))]
     });
     let name = named("SH_DEGREE_0_COEF_0");
-    attributes.floats(name, rows, |row| xyz(&raw.sh_constant, row));
+    attributes.floats(name, checked, |row| xyz(&raw.sh_constant, row));
     let per_channel = raw.rest_per_channel();
     for degree in 1..=raw.sh_degree() {
         for k in rest_coefficients(degree - 1)..rest_coefficients(degree) {
             let n = k - rest_coefficients(degree - 1);
             let name = named(&format!("SH_DEGREE_{degree}_COEF_{n}"));
-            attributes.floats(name, rows, |row| {
+            attributes.floats(name, checked, |row| {
                 [0, 1, 2].map(|channel| raw.sh_rest[channel * per_channel + k][row])
             });
         }

@@ -11,6 +11,7 @@ use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::task::Task;
 
 /// Bound of the logarithms of scales.
 const LOG_SCALE_LIMIT: f32 = 20.0;
@@ -19,15 +20,26 @@ const LEAST_RANGE: f64 = 1e-5;
 
 /// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for
 /// errors.
-pub(crate) fn write_compressed(table: &SplatTable, path: &Path, out: &mut dyn Write) -> Result<()> {
-    let mut raw = table.raw(path)?;
-    if let Some(order) = improved_chunk_order(&raw) {
-        raw.select(&order);
+pub(crate) fn write_compressed(
+    table: &SplatTable,
+    path: &Path,
+    out: &mut dyn Write,
+    task: &Task,
+) -> Result<()> {
+    let mut raw = table.raw(path, task)?;
+    if let Some(order) = improved_chunk_order(&raw, task)? {
+        raw.select(&order, task)?;
     }
-    write(&raw, &table.comments, out).map_err(|e| Error::write(path, e))
+    let written = write(&raw, &table.comments, out, task);
+    written.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
-fn write(raw: &RawColumns, comments: &[String], out: &mut dyn Write) -> io::Result<()> {
+fn write(
+    raw: &RawColumns,
+    comments: &[String],
+    out: &mut dyn Write,
+    task: &Task,
+) -> io::Result<()> {
     let rows = raw.rows();
     writeln!(out, "ply\nformat binary_little_endian 1.0")?;
     for line in comments.iter().flat_map(|comment| comment.lines()) {
@@ -50,6 +62,7 @@ fn write(raw: &RawColumns, comments: &[String], out: &mut dyn Write) -> io::Resu
     writeln!(out, "end_header")?;
     let (mut chunks, mut packed) = (Vec::new(), Vec::new());
     for first in (0..rows).step_by(CHUNK) {
+        task.check().map_err(io::Error::other)?;
         let chunk = Chunk::of(raw, first..rows.min(first + CHUNK));
         for bound in chunk.bounds() {
             chunks.extend(bound.to_le_bytes());
@@ -64,6 +77,7 @@ fn write(raw: &RawColumns, comments: &[String], out: &mut dyn Write) -> io::Resu
     out.write_all(&packed)?;
     let mut line = Vec::new();
     for row in 0..rows {
+        task.check().map_err(io::Error::other)?;
         line.clear();
         line.extend(
             raw.sh_rest

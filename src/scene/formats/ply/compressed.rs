@@ -155,6 +155,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         for (at, column) in raw.sh_rest.iter_mut().enumerate() {
             let byte = sh.field(&format!("f_rest_{at}"), Scalar::U8, source)?;
             for (row, value) in column.iter_mut().enumerate() {
+                source.task.check()?;
                 *value = coefficient(byte(row));
             }
         }
@@ -268,6 +269,7 @@ fn decode_packed(
     );
     let (scale, colour) = (packed.word(scale, source)?, packed.word(colour, source)?);
     for row in 0..raw.rows() {
+        source.task.check()?;
         let mean = lerp(0, row, unorm_11_10_11(position(row)));
         let scale = lerp(6, row, unorm_11_10_11(scale(row)));
         let word = colour(row);

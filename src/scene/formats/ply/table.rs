@@ -15,6 +15,7 @@ use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
+use quadrille_base::task::Task;
 
 /// Rows that are formatted at a time, by one thread.
 const ROWS_PER_CHUNK: usize = 4096;
@@ -38,9 +39,10 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     let columns = match element.stride_bytes() {
         Some(stride) if header.encoding != Encoding::Ascii => {
             let end = body.offset() + stride * rows;
-            packed_columns(&bytes[body.offset()..end], stride, element, header.encoding)
+            let rows = &bytes[body.offset()..end];
+            packed_columns(rows, stride, element, header.encoding, source.task)?
         }
-        _ => text_columns(&mut body, element, rows)?,
+        _ => text_columns(&mut body, element, rows, source.task)?,
     };
     let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
     encoding.antialiased = antialiased_in(&header.comments);
@@ -70,7 +72,8 @@ fn packed_columns(
     stride: usize,
     element: &Element,
     encoding: Encoding,
-) -> Vec<Column> {
+    task: &Task,
+) -> Result<Vec<Column>> {
     let mut offset = 0;
     let fields: Vec<_> = scalars(element)
         .map(|(name, scalar)| {
@@ -82,7 +85,10 @@ fn packed_columns(
     fields
         .into_par_iter()
         .map(|(name, scalar, at)| {
-            let rows = body.chunks_exact(stride);
+            // Also stops in the middle of a column, whose rows lie far apart in the file.
+            let rows = body
+                .chunks_exact(stride)
+                .take_while(|_| !task.is_cancelled());
             let values = if scalar == Scalar::F32 {
                 // Bit patterns are kept, including NaN payloads.
                 let float = |row: &[u8]| {
@@ -97,13 +103,19 @@ fn packed_columns(
                 let value = |row: &[u8]| number::read(&row[at..], scalar, encoding);
                 ColumnValues::Other(scalar, rows.map(value).collect())
             };
+            task.check()?;
             let name = name.to_owned();
-            Column { name, values }
+            Ok(Column { name, values })
         })
         .collect()
 }
 
-fn text_columns(body: &mut Body<'_>, element: &Element, rows: usize) -> Result<Vec<Column>> {
+fn text_columns(
+    body: &mut Body<'_>,
+    element: &Element,
+    rows: usize,
+    task: &Task,
+) -> Result<Vec<Column>> {
     let empty = |(name, scalar): (&str, Scalar)| Column {
         name: name.to_owned(),
         values: match scalar {
@@ -113,6 +125,7 @@ fn text_columns(body: &mut Body<'_>, element: &Element, rows: usize) -> Result<V
     };
     let mut columns: Vec<Column> = scalars(element).map(empty).collect();
     for row in 0..element.count {
+        task.check()?;
         body.row(element, row, |property, number| {
             match &mut columns[property].values {
                 ColumnValues::F32(values) => values.push(number.rounded()?),

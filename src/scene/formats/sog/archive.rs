@@ -110,6 +110,7 @@ impl<'a> Archive<'a> {
             size,
         )?;
         let mut bytes = Vec::new();
+        let file = self.source.task.reader(file);
         let read = file.take(size.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|e| wrong(e.to_string()))?;
         if bytes.len() as u64 != size {

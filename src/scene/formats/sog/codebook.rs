@@ -2,6 +2,9 @@
 
 use rayon::prelude::*;
 
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
+
 /// Entries of a codebook.
 pub(super) const ENTRIES: usize = 256;
 
@@ -13,21 +16,27 @@ const ITERATIONS: usize = 24;
 
 /// 256 numbers in ascending order, by which the mean squared error of `values` is locally least; all
 /// distinct values, if they are no more.
-pub(super) fn codebook<'v>(columns: impl Iterator<Item = &'v Vec<f32>>) -> [f32; ENTRIES] {
+pub(super) fn codebook<'v>(
+    columns: impl Iterator<Item = &'v Vec<f32>>,
+    task: &Task,
+) -> Result<[f32; ENTRIES]> {
     let mut sorted: Vec<f32> = columns.flatten().copied().collect();
-    sorted.par_sort_unstable_by(f32::total_cmp);
+    let sorted = task.uninterrupted(move || {
+        sorted.par_sort_unstable_by(f32::total_cmp);
+        sorted
+    })?;
     let mut distinct = Vec::with_capacity(ENTRIES + 1);
     for value in &sorted {
         if distinct.last() != Some(value) {
             distinct.push(*value);
         }
         if distinct.len() > ENTRIES {
-            return lloyd(&sorted);
+            return Ok(lloyd(&sorted));
         }
     }
     let last = distinct.last().copied().unwrap_or(0.0);
     distinct.resize(ENTRIES, last);
-    std::array::from_fn(|at| distinct[at])
+    Ok(std::array::from_fn(|at| distinct[at]))
 }
 
 /// Lloyd's algorithm in one dimension: clusters of sorted values are intervals, and prefix sums give
@@ -104,7 +113,7 @@ mod tests {
         let values: Vec<f32> = (0..1000u16)
             .map(|i| f32::from(i % 200) * 0.37 - 20.0)
             .collect();
-        let entries = codebook([&values].into_iter());
+        let entries = codebook([&values].into_iter(), &Task::NEVER).unwrap();
         let found = indices(&entries, &values);
         assert!(
             values
@@ -120,7 +129,7 @@ mod tests {
         let values: Vec<f32> = (0..20_000u16)
             .map(|i| (f32::from(i) / 2e4).powi(3))
             .collect();
-        let entries = codebook([&values].into_iter());
+        let entries = codebook([&values].into_iter(), &Task::NEVER).unwrap();
         let found = indices(&entries, &values);
         let square = |(v, i): (&f32, &u8)| f64::from(v - entries[usize::from(*i)]).powi(2);
         let mse = values.iter().zip(&found).map(square).sum::<f64>() / 2e4;

@@ -106,7 +106,7 @@ pub(super) fn decode(archive: &Archive<'_>, meta: &Meta, folder: &str) -> Result
     let degree = rest.as_ref().map_or(0, |palette| palette.degree);
     let mut raw = RawColumns::zeroed(decoder.rows, degree);
     decoder.means(&meta.means, low, high, &mut raw)?;
-    decoder.rotations(quats, &mut raw);
+    decoder.rotations(quats, &mut raw)?;
     decoder.scales(&meta.scales, scales, &mut raw)?;
     decoder.colours(&meta.sh0, colours, &mut raw)?;
     if let (Some(part), Some(palette)) = (&meta.sh_rest, rest) {
@@ -210,6 +210,7 @@ impl Decoder<'_, '_> {
             };
             let pixels = low.rgba.iter().zip(&high.rgba);
             for (value, (low, high)) in column.iter_mut().zip(pixels) {
+                self.archive.source().task.check()?;
                 let fixed = f64::from(u16::from_le_bytes([low[axis], high[axis]]));
                 let v = min + (max - min) * fixed / 65_535.0;
                 *value = narrow(v.abs().exp_m1().copysign(v));
@@ -218,8 +219,9 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    fn rotations(&self, quats: &Pixels, raw: &mut RawColumns) {
+    fn rotations(&self, quats: &Pixels, raw: &mut RawColumns) -> Result<()> {
         for (row, [a, b, c, alpha]) in quats.rgba.iter().take(self.rows).enumerate() {
+            self.archive.source().task.check()?;
             let others = [a, b, c].map(|v| (f64::from(*v) / 255.0 * 2.0 - 1.0) * FRAC_1_SQRT_2);
             let q = match alpha.checked_sub(FIRST_QUATERNION_ALPHA) {
                 Some(largest) => with_largest(others, usize::from(largest)),
@@ -229,6 +231,7 @@ impl Decoder<'_, '_> {
                 column[row] = value;
             }
         }
+        Ok(())
     }
 
     fn scales(&self, part: &Part, pixels: &Pixels, raw: &mut RawColumns) -> Result<()> {
@@ -249,6 +252,7 @@ impl Decoder<'_, '_> {
             }
         }
         for (value, pixel) in raw.opacity.iter_mut().zip(&pixels.rgba) {
+            self.archive.source().task.check()?;
             *value = match tables.get(3) {
                 Some(logits) => narrow(logits[usize::from(pixel[3])]),
                 None => logit(f64::from(pixel[3]) / 255.0),
@@ -280,6 +284,7 @@ impl Decoder<'_, '_> {
             return Err(self.wrong(name, &expected, centroids.width.to_string()));
         }
         for (at, column) in raw.sh_rest.iter_mut().enumerate() {
+            self.archive.source().task.check()?;
             let (channel, k) = (at / per_channel, at % per_channel);
             for (value, label) in column.iter_mut().zip(&labels) {
                 // Rows of 64 centroids follow each other without gaps.

@@ -7,6 +7,8 @@ use rayon::prelude::*;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use quadrille_base::task::Task;
+
 /// Sides of pictures are multiples of this.
 const SIDE_STEP: usize = 4;
 
@@ -25,14 +27,14 @@ pub(super) struct Picture {
 
 impl Picture {
     /// Encodes the picture as lossless WebP, with or without the predictor, whichever is smaller.
-    fn encode(&self) -> io::Result<Vec<u8>> {
+    fn encode(mut self) -> io::Result<Vec<u8>> {
         let lines = self
             .pixels
             .len()
             .div_ceil(self.width)
             .next_multiple_of(SIDE_STEP);
         let lines = lines.max(SIDE_STEP);
-        let mut pixels = self.pixels.clone();
+        let pixels = &mut self.pixels;
         pixels.resize(self.width * lines, [0, 0, 0, 255]);
         let is_opaque = pixels.iter().all(|[_, _, _, a]| *a == 255);
         let (bytes, colour) = match is_opaque {
@@ -66,13 +68,16 @@ impl Picture {
 
 /// The names and contents of the files of a SOG: its pictures, then the description.
 pub(super) fn files(
-    pictures: &[Picture],
+    pictures: Vec<Picture>,
     meta_name: &'static str,
     meta: Vec<u8>,
+    task: &Task,
 ) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
-    let encoded = pictures
-        .par_iter()
-        .map(|picture| Ok((picture.name, picture.encode()?)));
+    let encoded = pictures.into_par_iter().map(|picture| {
+        let name = picture.name;
+        let encoded = task.uninterrupted(move || picture.encode());
+        Ok((name, encoded.map_err(io::Error::other)??))
+    });
     let mut files: Vec<(&str, Vec<u8>)> = encoded.collect::<io::Result<_>>()?;
     files.push((meta_name, meta));
     Ok(files)

@@ -67,6 +67,7 @@ pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
     let degree = parts.map(RawColumns::sh_degree).max().unwrap_or(0);
     let mut joined = RawColumns::zeroed(0, degree);
     for range in &ranges {
+        source.task.check()?;
         if let Some((_, raw)) = files.get(&range.file) {
             joined.append(raw, range.offset..range.offset + range.count);
         }

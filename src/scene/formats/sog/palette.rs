@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use fearless_simd::{Simd, dispatch, f32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
+use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
 
 /// Centroids that are compared at a time.
 const LANES: usize = 16;
@@ -65,12 +67,16 @@ struct Group {
 }
 
 /// Computes the palette of `columns`, which must have equal lengths.
-pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel) -> Palette {
+///
+/// # Errors
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Palette> {
     let rows = columns.first().map_or(0, Vec::len);
     let size = palette_size(rows).min(rows.max(1));
     if let Some(exact) = exact_palette(columns, size) {
-        return exact;
+        return Ok(exact);
     }
+    task.check()?;
     let width = columns.len();
     let mut values = vec![0.0; rows * width];
     values
@@ -82,29 +88,33 @@ pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel) -> Palette {
             }
         });
     let points = Rows { width, values };
-    let mut groups = split(&points, rows, size);
-    groups.par_iter_mut().for_each(|group| {
+    let mut groups = split(&points, rows, size, task)?;
+    groups.par_iter_mut().try_for_each(|group| {
         for _ in 0..INNER_ITERATIONS {
-            let nearest = nearest(&points, &group.rows, &[&group.centroids], level);
+            task.check()?;
+            let nearest = nearest(&points, &group.rows, &[&group.centroids], (level, task));
             update(
                 &points,
                 &mut group.centroids,
                 group.rows.iter().zip(&nearest),
             );
         }
-    });
+        Ok(())
+    })?;
+    task.check()?;
     let mut labels = vec![0; rows];
     for _ in 0..OUTER_ITERATIONS {
-        labels = across(&points, &mut groups, level);
+        labels = across(&points, &mut groups, level, task)?;
+        task.check()?;
     }
     let centroids = groups.into_iter().flat_map(|group| group.centroids);
-    Palette {
+    Ok(Palette {
         centroids: centroids.collect(),
         labels: labels
             .into_iter()
             .map(|l| u16::try_from(l).unwrap_or(u16::MAX))
             .collect(),
-    }
+    })
 }
 
 /// A palette of all distinct rows, unless they are more than `size`.
@@ -133,11 +143,12 @@ fn exact_palette(columns: &[Vec<f32>], size: usize) -> Option<Palette> {
 
 /// Splits the rows into groups at medians of the dimension of greatest variance, each with its share of
 /// `size` centroids, which are rows of the group at even steps.
-fn split(points: &Rows, rows: usize, size: usize) -> Vec<Group> {
+fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Group>> {
     let groups = MAX_GROUPS.min(size.isqrt().next_power_of_two());
     let all: Vec<u32> = (0..u32::try_from(rows).unwrap_or(u32::MAX)).collect();
     let mut parts = vec![all];
     while parts.len() < groups {
+        task.check()?;
         parts = parts
             .into_par_iter()
             .flat_map(|part| halves(points, part))
@@ -146,16 +157,17 @@ fn split(points: &Rows, rows: usize, size: usize) -> Vec<Group> {
     let count = parts.len();
     let share = |at: usize| (at + 1) * size / count - at * size / count;
     let grouped = parts.into_par_iter().enumerate().map(|(at, rows)| {
+        task.check()?;
         let share = share(at).clamp(1, rows.len().max(1));
         let seed = |i: usize| rows.get((2 * i + 1) * rows.len() / (2 * share));
         let seeds = (0..share).filter_map(seed);
-        Group {
+        Ok(Group {
             mean: mean(points, &rows),
             centroids: seeds
                 .map(|row| points.row(*row as usize).to_vec())
                 .collect(),
             rows,
-        }
+        })
     });
     grouped.collect()
 }
@@ -198,7 +210,7 @@ fn halves(points: &Rows, mut rows: Vec<u32>) -> [Vec<u32>; 2] {
 
 /// Assigns the rows of all groups to the nearest centroids of the groups around them and moves the
 /// centroids to the means. Returns the label of each row, counted through all groups.
-fn across(points: &Rows, groups: &mut [Group], level: SimdLevel) -> Vec<u32> {
+fn across(points: &Rows, groups: &mut [Group], level: SimdLevel, task: &Task) -> Result<Vec<u32>> {
     let firsts: Vec<usize> = groups
         .iter()
         .scan(0, |first, group| {
@@ -211,6 +223,7 @@ fn across(points: &Rows, groups: &mut [Group], level: SimdLevel) -> Vec<u32> {
     let found: Vec<Vec<u32>> = (0..shared.len())
         .into_par_iter()
         .map(|at| {
+            task.check()?;
             let near = near_groups(shared, at);
             let books: Vec<&Vec<Vec<f32>>> = near.iter().map(|g| &shared[*g].centroids).collect();
             let index = |mut local: u32| {
@@ -223,10 +236,10 @@ fn across(points: &Rows, groups: &mut [Group], level: SimdLevel) -> Vec<u32> {
                 }
                 0
             };
-            let nearest = nearest(points, &shared[at].rows, &books, level);
-            nearest.into_iter().map(index).collect()
+            let nearest = nearest(points, &shared[at].rows, &books, (level, task));
+            Ok(nearest.into_iter().map(index).collect())
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let mut labels = vec![0; points.values.len() / points.width];
     let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); groups.len()];
     for (group, found) in groups.iter().zip(&found) {
@@ -247,7 +260,7 @@ fn across(points: &Rows, groups: &mut [Group], level: SimdLevel) -> Vec<u32> {
                 members.iter().map(|(row, local)| (row, local)),
             );
         });
-    labels
+    Ok(labels)
 }
 
 /// The groups nearest to group `at` by their means, itself first.
@@ -299,7 +312,13 @@ struct LaneBlock {
 }
 
 /// The index of the nearest centroid of all `books` for each of `rows`.
-fn nearest(points: &Rows, rows: &[u32], books: &[&Vec<Vec<f32>>], level: SimdLevel) -> Vec<u32> {
+/// It has no meaning once the task is cancelled.
+fn nearest(
+    points: &Rows,
+    rows: &[u32],
+    books: &[&Vec<Vec<f32>>],
+    (level, task): (SimdLevel, &Task),
+) -> Vec<u32> {
     let all: Vec<&Vec<f32>> = books.iter().flat_map(|book| book.iter()).collect();
     let block = |part: &[&Vec<f32>]| {
         let mut block = LaneBlock {
@@ -316,7 +335,7 @@ fn nearest(points: &Rows, rows: &[u32], books: &[&Vec<Vec<f32>>], level: SimdLev
     };
     let blocks: Vec<LaneBlock> = all.chunks(LANES).map(block).collect();
     let mut found = vec![0; rows.len()];
-    dispatch!(level.level(), simd => nearest_of(simd, points, rows, &blocks, &mut found));
+    dispatch!(level.level(), simd => nearest_of(simd, points, rows, &blocks, &mut found, task));
     found
 }
 
@@ -329,10 +348,14 @@ fn nearest_of<S: Simd>(
     rows: &[u32],
     blocks: &[LaneBlock],
     found: &mut [u32],
+    task: &Task,
 ) {
     // Rows of a part, dimension by dimension.
     let mut values = vec![[0.0_f32; ROWS]; points.width];
     for (part, found) in rows.chunks(ROWS).zip(found.chunks_mut(ROWS)) {
+        if task.is_cancelled() {
+            return;
+        }
         for (at, row) in part.iter().enumerate() {
             for (lanes, value) in values.iter_mut().zip(points.row(*row as usize)) {
                 lanes[at] = *value;
@@ -411,7 +434,7 @@ mod tests {
     #[test]
     fn few_distinct_rows_are_kept_exactly() {
         let columns = clustered(3000, 700, 0.0);
-        let palette = palette(&columns, SimdLevel::best());
+        let palette = palette(&columns, SimdLevel::best(), &Task::NEVER).unwrap();
         assert_eq!(palette.centroids.len(), 700);
         for (row, label) in palette.labels.iter().enumerate() {
             let centroid = &palette.centroids[usize::from(*label)];
@@ -431,7 +454,7 @@ mod tests {
         let columns = clustered(rows, 500, 0.02);
         let mut first = None;
         for level in SimdLevel::all() {
-            let palette = palette(&columns, level);
+            let palette = palette(&columns, level, &Task::NEVER).unwrap();
             assert_eq!(palette.centroids.len(), 8192);
             let error = |(row, label): (usize, &u16)| -> f32 {
                 let centroid = &palette.centroids[usize::from(*label)];

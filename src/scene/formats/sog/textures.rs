@@ -31,7 +31,8 @@ impl Pixels {
                 .malformed(format!("picture \"{name}\""), expected, found)
         };
         let unread = |e: image_webp::DecodingError| wrong("a lossless WebP".into(), e.to_string());
-        let mut decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(unread)?;
+        let mut decoder =
+            WebPDecoder::new(archive.source().task.reader(Cursor::new(bytes))).map_err(unread)?;
         let (width, height) = decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         let most = needed.saturating_mul(2) + SPARE_PIXELS;

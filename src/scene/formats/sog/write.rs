@@ -15,27 +15,29 @@ use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
 
 /// A table as the bytes of a SOG in a zip.
 ///
 /// # Errors
 /// The errors of [`write_files`].
-pub(in crate::formats) fn write(table: &SplatTable, path: &Path) -> Result<Vec<u8>> {
-    zip(&write_files(table, path)?).map_err(|e| Error::write(path, e))
+pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
+    zip(&write_files(table, path, task)?).map_err(|e| Error::write(path, e))
 }
 
 /// A table as the names and contents of the files of a SOG, in an order in which neighbours are close,
 /// unless it has such an order.
 ///
 /// # Errors
-/// [`Error::Malformed`] for rows that are not finite; `path` is for errors.
+/// [`Error::Malformed`] for rows that are not finite, and [`Error::Cancelled`]; `path` is for errors.
 pub(in crate::formats) fn write_files(
     table: &SplatTable,
     path: &Path,
+    task: &Task,
 ) -> Result<Vec<(&'static str, Vec<u8>)>> {
-    let mut raw = table.raw(path)?;
-    if let Some(order) = improved_order(&raw) {
-        raw.select(&order);
+    let mut raw = table.raw(path, task)?;
+    if let Some(order) = improved_order(&raw, task)? {
+        raw.select(&order, task)?;
     }
     let width = picture_width(raw.rows());
     let mut pictures = Vec::new();
@@ -46,7 +48,7 @@ pub(in crate::formats) fn write_files(
             pixels,
         });
     };
-    let means = means(&raw);
+    let means = means(&raw, task)?;
     let generator = concat!("quadrille ", env!("CARGO_PKG_VERSION"));
     let mut meta = json!({
         "version": 2,
@@ -61,16 +63,18 @@ pub(in crate::formats) fn write_files(
     });
     add("means_l.webp", width, means.low);
     add("means_u.webp", width, means.high);
-    let scales = codebook(raw.scale.iter());
+    let scales = codebook(raw.scale.iter(), task)?;
     meta["scales"] = json!({"codebook": scales.to_vec(), "files": ["scales.webp"]});
+    task.check()?;
     let [x, y, z] = raw.scale.each_ref().map(|column| indices(&scales, column));
     let pixel = |row: usize| [x[row], y[row], z[row], 255];
     add("scales.webp", width, (0..raw.rows()).map(pixel).collect());
     meta["quats"] = json!({"files": ["quats.webp"]});
     let rotation = |row: usize| pack_rotation(raw.unit_rotation(row));
     add("quats.webp", width, (0..raw.rows()).map(rotation).collect());
-    let colours = codebook(raw.sh_constant.iter());
+    let colours = codebook(raw.sh_constant.iter(), task)?;
     meta["sh0"] = json!({"codebook": colours.to_vec(), "files": ["sh0.webp"]});
+    task.check()?;
     let [r, g, b] = raw
         .sh_constant
         .each_ref()
@@ -79,8 +83,8 @@ pub(in crate::formats) fn write_files(
     let pixel = |row: usize| [r[row], g[row], b[row], opacity(row)];
     add("sh0.webp", width, (0..raw.rows()).map(pixel).collect());
     if !raw.sh_rest.is_empty() && raw.rows() > 0 {
-        let palette = palette(&raw.sh_rest, SimdLevel::best());
-        let (centroids, numbers) = centroids(&palette, raw.rest_per_channel());
+        let palette = palette(&raw.sh_rest, SimdLevel::best(), task)?;
+        let (centroids, numbers) = centroids(&palette, raw.rest_per_channel(), task)?;
         meta["shN"] = json!({
             "count": palette.centroids.len(),
             "bands": raw.sh_degree(),
@@ -97,7 +101,8 @@ pub(in crate::formats) fn write_files(
         add("shN_labels.webp", width, labels);
     }
     let meta = Value::to_string(&meta);
-    files(&pictures, META, meta.into_bytes()).map_err(|e| Error::write(path, e))
+    let files = files(pictures, META, meta.into_bytes(), task);
+    files.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
 /// Positions in 16 bits of a logarithmic range, low and high bytes apart.
@@ -108,10 +113,11 @@ struct PackedMeans {
     high: Vec<[u8; 4]>,
 }
 
-fn means(raw: &RawColumns) -> PackedMeans {
+fn means(raw: &RawColumns, task: &Task) -> Result<PackedMeans> {
     let log = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
     let bound = |column: &Vec<f32>, pick: fn(f64, f64) -> f64| {
-        column.iter().map(|v| log(*v)).reduce(pick).unwrap_or(0.0)
+        let values = column.iter().take_while(|_| !task.is_cancelled());
+        values.map(|v| log(*v)).reduce(pick).unwrap_or(0.0)
     };
     let mins = raw.mean.each_ref().map(|column| bound(column, f64::min));
     let maxs = raw.mean.each_ref().map(|column| bound(column, f64::max));
@@ -131,17 +137,18 @@ fn means(raw: &RawColumns) -> PackedMeans {
     };
     let pixels = |half: usize| {
         let pixel = |row: usize| {
+            task.check()?;
             let [x, y, z] = [0, 1, 2].map(|axis| fixed(axis, row)[half]);
-            [x, y, z, 255]
+            Ok([x, y, z, 255])
         };
-        (0..raw.rows()).map(pixel).collect()
+        (0..raw.rows()).map(pixel).collect::<Result<_>>()
     };
-    PackedMeans {
+    Ok(PackedMeans {
         mins,
         maxs,
-        low: pixels(0),
-        high: pixels(1),
-    }
+        low: pixels(0)?,
+        high: pixels(1)?,
+    })
 }
 
 fn pack_rotation(q: [f64; 4]) -> [u8; 4] {
@@ -152,8 +159,12 @@ fn pack_rotation(q: [f64; 4]) -> [u8; 4] {
 }
 
 /// The picture of the palette's rows, and the codebook of its numbers.
-fn centroids(palette: &Palette, per_channel: usize) -> (Vec<[u8; 4]>, Vec<f32>) {
-    let entries = codebook(palette.centroids.iter());
+fn centroids(
+    palette: &Palette,
+    per_channel: usize,
+    task: &Task,
+) -> Result<(Vec<[u8; 4]>, Vec<f32>)> {
+    let entries = codebook(palette.centroids.iter(), task)?;
     let pixels = palette.centroids.iter().flat_map(|centroid| {
         let found = indices(&entries, centroid);
         let pixel = move |k: usize| {
@@ -162,7 +173,7 @@ fn centroids(palette: &Palette, per_channel: usize) -> (Vec<[u8; 4]>, Vec<f32>) 
         };
         (0..per_channel).map(pixel)
     });
-    (pixels.collect(), entries.to_vec())
+    Ok((pixels.collect(), entries.to_vec()))
 }
 
 /// Rounds to a byte, saturating.

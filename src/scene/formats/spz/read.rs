@@ -14,6 +14,7 @@ use crate::formats::format_reader::SceneSource;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 
 /// Largest ratio of unpacked to packed bytes. No encoder gets near it, and it bounds the memory that a header
 /// can request.
@@ -45,7 +46,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         axes: stated,
         unknown_axes,
     } = unpacked;
-    let mut raw = decode(&header, &streams);
+    let mut raw = decode(&header, &streams, source.task)?;
     let axes = stated.or(source.options.axes).unwrap_or(SplatAxes::RUB);
     raw.flip_axes(axes);
     let packing = if is_gzip { "gzip" } else { "zstd streams" };
@@ -116,7 +117,8 @@ fn unpack(mut packed: impl Read, size: usize, source: &SceneSource<'_>) -> Resul
 
 fn unpack_gzip(source: &SceneSource<'_>) -> Result<Unpacked> {
     let bytes: &[u8] = source.bytes;
-    let mut packed = flate2::bufread::MultiGzDecoder::new(bytes);
+    let packed = flate2::bufread::MultiGzDecoder::new(bytes);
+    let mut packed = source.task.reader(packed);
     let start = unpack(&mut packed, GZIP_HEADER_BYTES, source)?;
     let header = header(&mut ByteReader::new(source.path, &start), source)?;
     if header.version > 3 {
@@ -208,7 +210,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
             let decoder = decoder.map_err(|e| {
                 source.malformed(format!("stream {at}"), "a zstd frame", e.to_string())
             })?;
-            *stream = unpack(decoder, size, source)?;
+            *stream = unpack(source.task.reader(decoder), size, source)?;
         }
     }
     Ok(Unpacked {
@@ -248,7 +250,7 @@ fn axes_of(code: u32) -> Option<SplatAxes> {
     CODES.get(index)?.parse().ok()
 }
 
-fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> RawColumns {
+fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> Result<RawColumns> {
     let [
         positions,
         opacities,
@@ -261,6 +263,7 @@ fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> RawColumns {
     let per_row =
         |bytes: &[u8], row: usize| [bytes[3 * row], bytes[3 * row + 1], bytes[3 * row + 2]];
     for row in 0..header.splats {
+        task.check()?;
         let (colour, scale) = (per_row(colours, row), per_row(scales, row));
         for axis in 0..3 {
             let value = 3 * row + axis;
@@ -286,6 +289,7 @@ fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> RawColumns {
     // Coefficients are outer and channels inner in the file.
     let per_channel = rest_coefficients(header.sh_degree);
     for (at, column) in raw.sh_rest.iter_mut().enumerate() {
+        task.check()?;
         let (channel, k) = (at / per_channel, at % per_channel);
         let values = coefficients
             .iter()
@@ -295,5 +299,5 @@ fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> RawColumns {
             *value = packed::coefficient(*byte);
         }
     }
-    raw
+    Ok(raw)
 }

@@ -16,6 +16,7 @@ use crate::encoding::SplatAxes;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 
 /// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
@@ -35,8 +36,13 @@ const RUB_CODE: u32 = 4;
 ///
 /// # Errors
 /// [`Error::Malformed`] for a position beyond the range of the format; `path` is for errors.
-pub(in crate::formats) fn write(table: &SplatTable, version: u32, path: &Path) -> Result<Vec<u8>> {
-    let mut raw = table.raw(path)?;
+pub(in crate::formats) fn write(
+    table: &SplatTable,
+    version: u32,
+    path: &Path,
+    task: &Task,
+) -> Result<Vec<u8>> {
+    let mut raw = table.raw(path, task)?;
     raw.flip_axes(SplatAxes::RUB);
     let antialiased = table.encoding.antialiased == Some(true);
     let header = SpzHeader {
@@ -46,15 +52,15 @@ pub(in crate::formats) fn write(table: &SplatTable, version: u32, path: &Path) -
         fraction_bits: FRACTION_BITS,
         flags: if antialiased { ANTIALIASED } else { 0 },
     };
-    let streams = streams(&raw, &header, path)?;
+    let streams = streams(&raw, &header, path, task)?;
     let file = match version {
-        4 => zstd_file(&header, &streams),
-        _ => gzip_file(&header, &streams),
+        4 => zstd_file(&header, streams, task),
+        _ => gzip_file(&header, &streams, task),
     };
-    file.map_err(|e| Error::write(path, e))
+    file.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
-fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path) -> Result<[Vec<u8>; 6]> {
+fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path, task: &Task) -> Result<[Vec<u8>; 6]> {
     let mut streams: [Vec<u8>; 6] = Default::default();
     let [
         positions,
@@ -65,6 +71,7 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path) -> Result<[Vec<u8>
         coefficients,
     ] = &mut streams;
     for row in 0..raw.rows() {
+        task.check()?;
         for axis in 0..3 {
             let value = raw.mean[axis][row];
             let packed = packed::pack_position(value, header.fraction_bits);
@@ -83,6 +90,7 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path) -> Result<[Vec<u8>
     }
     let per_channel = raw.rest_per_channel();
     for (row, refinement) in refinements(scales, opacities).enumerate() {
+        task.check()?;
         for k in 0..per_channel {
             let bucket = BUCKETS[usize::from(k >= rest_coefficients(1))] * refinement;
             for channel in 0..3 {
@@ -128,16 +136,17 @@ fn header_bytes(header: &SpzHeader, last: u8) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn gzip_file(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> io::Result<Vec<u8>> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::new(GZIP_LEVEL));
+fn gzip_file(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> io::Result<Vec<u8>> {
+    let packer = GzEncoder::new(Vec::new(), Compression::new(GZIP_LEVEL));
+    let mut packer = task.writer(packer);
     packer.write_all(&header_bytes(header, 0)?)?;
     for stream in streams {
         packer.write_all(stream)?;
     }
-    packer.finish()
+    packer.into_inner().finish()
 }
 
-fn zstd_file(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> io::Result<Vec<u8>> {
+fn zstd_file(header: &SpzHeader, streams: [Vec<u8>; 6], task: &Task) -> io::Result<Vec<u8>> {
     let used = if header.sh_degree == 0 { 5 } else { 6 };
     let mut extension = Vec::new();
     for word in [AXES_EXTENSION, 4, RUB_CODE] {
@@ -154,15 +163,18 @@ fn zstd_file(header: &SpzHeader, streams: &[Vec<u8>; 6]) -> io::Result<Vec<u8>> 
     file.resize(ZSTD_HEADER_BYTES, 0);
     file.extend(extension);
     // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
-    let packed: io::Result<Vec<Vec<u8>>> = streams[..used]
-        .par_iter()
-        .map(|stream| zstd::bulk::compress(stream, ZSTD_LEVEL))
-        .collect();
+    let sizes = streams.each_ref().map(Vec::len);
+    let streams: Vec<_> = streams.into_iter().take(used).collect();
+    let packed = streams.into_par_iter().map(|stream| {
+        let packed = task.uninterrupted(move || zstd::bulk::compress(&stream, ZSTD_LEVEL));
+        packed.map_err(io::Error::other)?
+    });
+    let packed: io::Result<Vec<Vec<u8>>> = packed.collect();
     let mut body = Vec::new();
     let mut table = Vec::with_capacity(used * TOC_ENTRY_BYTES);
-    for (stream, packed) in streams.iter().zip(packed?) {
+    for (size, packed) in sizes.into_iter().zip(packed?) {
         table.extend((packed.len() as u64).to_le_bytes());
-        table.extend((stream.len() as u64).to_le_bytes());
+        table.extend((size as u64).to_le_bytes());
         body.extend(packed);
     }
     file.extend(table);
@@ -215,7 +227,7 @@ mod tests {
             fraction_bits: FRACTION_BITS,
             flags: 0,
         };
-        let [.., coefficients] = streams(&raw, &header, Path::new("a.spz")).unwrap();
+        let [.., coefficients] = streams(&raw, &header, Path::new("a.spz"), &Task::NEVER).unwrap();
         let red: Vec<u8> = coefficients.iter().copied().step_by(3).collect();
         assert_eq!(red[..8], [128; 8]);
         // Steps of 1 for degree 1, and of 2 for degree 2.
