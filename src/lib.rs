@@ -96,7 +96,7 @@ pub use quadrille_gpu::result::SimulationResult;
 pub use quadrille_gpu::simulation::{Simulation, simulate};
 pub use quadrille_gpu::variant::Variant;
 pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh, draw_mesh_task};
-pub use quadrille_mesh::files::load as load_mesh;
+pub use quadrille_mesh::files::{load as load_mesh, load_task as load_mesh_task};
 pub use quadrille_render::cpu::reference::{
     render as render_reference, render_layers as render_reference_layers,
 };

@@ -86,6 +86,7 @@ impl Default for DeferredDrawSettings {
 
 /// A frame, drawn by one or more pipelines.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DeferredFrame {
     /// Width and height of the pictures in pixels.
     pub size: [u32; 2],
@@ -103,6 +104,7 @@ pub struct DeferredFrame {
 
 /// Result of a pipeline.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DeferredResult {
     /// The pipeline.
     pub run: PipelineRun,

@@ -1,7 +1,7 @@
 //! The geometry of a frame: grids in submission order, their triangles while the shutter is open, and the
 //! numbers of primitives.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 
@@ -212,9 +212,8 @@ impl GeometryChunk {
             near: view.near(),
         };
         let mut points = Vec::new();
-        let mut batches = batches.take_while(|_| !task.is_cancelled());
-        let _ = batches.try_for_each(|batch| {
-            source.visit_grids(batch, tessellation_view, &mut |grid| {
+        let _ = batches.into_iter().try_for_each(|batch| {
+            source.visit_grids(batch, tessellation_view, task, &mut |grid| {
                 let material: &Material = &source.materials()[grid.material as usize];
                 let draws_backs = faces.draws_backs(material);
                 let vertices = grid.vertices.iter();
@@ -222,7 +221,7 @@ impl GeometryChunk {
                 chunk.counters.vertices += vertices.len() as u64;
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
                 chunk.add(grid, &points, &set_up, (Layer::of(material), draws_backs));
-                task.flow()
+                ControlFlow::Continue(())
             })
         });
         chunk

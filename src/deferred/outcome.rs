@@ -16,6 +16,7 @@ pub struct Quantiles {
 
 /// Blur of the primitives that samples show, measured at their centroids, one sample per pixel.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct BlurAmounts {
     /// Length of the motion on the picture while the shutter is open, in pixels.
     pub motion_px: Quantiles,
@@ -25,6 +26,7 @@ pub struct BlurAmounts {
 
 /// Numbers of shading grids of the primitives that are visible in the first sample of some pixel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GridCounts {
     /// Grids of any kind: one per visible primitive.
     pub visible: u64,

@@ -13,6 +13,7 @@ use super::compute::program::ComputeSpec;
 use super::compute::stream::KernelsSpec;
 use super::crop::unit::CropSpec;
 use super::energy::EnergySpec;
+use super::extension::{Extension, Extensions, put};
 use super::frame::FrameSpec;
 use super::geometry::assembly::AssemblySpec;
 use super::geometry::crossbar::CrossbarSpec;
@@ -37,7 +38,7 @@ use crate::coalesce::tile_grid_coalescing::TgcSpec;
 use quadrille_base::error::{Error, Result};
 use quadrille_machine::memory::dram::DramSpec;
 use quadrille_machine::memory::l2::L2Spec;
-use quadrille_machine::spec::{Field, spec};
+use quadrille_machine::spec::{Field, Specification, spec};
 use quadrille_machine::warp_filler::PackSpec;
 
 spec! {
@@ -73,13 +74,16 @@ macro_rules! config {
                 #[doc = concat!("Unit `", stringify!($field), "`.")]
                 pub $field: $spec,
             )+
+            /// Units from outside this crate.
+            #[serde(skip_deserializing, skip_serializing_if = "Extensions::is_empty")]
+            pub extensions: Extensions,
         }
 
         impl Config {
             /// Checks every field of every unit.
             fn validate_fields(&self) -> Result<()> {
                 $(self.$field.validate()?;)+
-                Ok(())
+                self.extensions.validate()
             }
 
             /// Describes every field of every unit.
@@ -91,6 +95,7 @@ macro_rules! config {
                     $(fields.iter_mut().for_each(|f| f.only_if = f.only_if.or(Some($part)));)?
                     all.append(&mut fields);
                 )+
+                all.extend(self.extensions.fields());
                 all
             }
         }
@@ -256,7 +261,7 @@ impl Config {
     /// # Errors
     /// [`Error::Argument`] listing the valid names of presets.
     pub fn changes_from(&self, preset: &str) -> Result<BTreeMap<String, String>> {
-        let preset = Self::preset(preset)?.fields();
+        let preset = self.extended(preset)?.fields();
         let pairs = self.fields().into_iter().zip(preset);
         let changed = pairs.filter(|(ours, theirs)| ours.value != theirs.value);
         Ok(changed.map(|(ours, _)| (ours.name, ours.value)).collect())
@@ -267,9 +272,71 @@ impl Config {
     /// # Errors
     /// [`Error::Argument`] naming the line or field that does not fit.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
-        let config: Self = overlaid(self, text, from)?;
+        let mut overlay = parsed(text, from)?;
+        let mut extensions = self.extensions.clone();
+        extensions.overlay(&mut overlay, from)?;
+        let own = Self {
+            extensions: Extensions::default(),
+            ..self.clone()
+        };
+        let own: Self = overlaid(&own, &overlay.to_string(), from)?;
+        let config = Self { extensions, ..own };
         config.validate()?;
         Ok(config)
+    }
+
+    /// Adds a unit from outside this crate, in place of one of the same name. Its fields are reached by name like
+    /// all others.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for the name of a unit of this crate, and naming a default that is out of bounds.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrille_gpu::config::Config;
+    /// use quadrille_gpu::wiring::extension;
+    ///
+    /// quadrille_machine::spec! {
+    ///     /// A unit that looks at tested quads.
+    ///     ProbeSpec in "probe" {
+    ///         /// Cycles from a beat's arrival to its departure.
+    ///         latency_cycles: u64 = 2, 0..=1000, Assumed "a unit of one's own";
+    ///     }
+    /// }
+    ///
+    /// let probe = extension::<ProbeSpec>(|simulator, draw, shader, tests| {
+    ///     // A real unit stands between these sections; see `examples/add_a_unit.rs`.
+    ///     simulator.run_with(draw, shader, tests, |gpc| {
+    ///         gpc.raster(gpc.tests(gpc.flush_policy(), gpc.shading()))
+    ///     })
+    /// });
+    /// let config = Config::default().with_extension(probe)?.with("probe.latency_cycles=8")?;
+    /// assert_eq!(config.unit::<ProbeSpec>().latency_cycles, 8);
+    /// # Ok::<(), quadrille_base::Error>(())
+    /// ```
+    pub fn with_extension(&self, extension: Extension) -> Result<Self> {
+        extension.check_name(&toml::Table::try_from(Self::default()).unwrap_or_default())?;
+        let mut config = self.clone();
+        config.extensions.add(extension);
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// A preset with the units from outside of this configuration, at their defaults.
+    ///
+    /// # Errors
+    /// As [`Config::preset`].
+    pub fn extended(&self, preset: &str) -> Result<Self> {
+        Ok(Self {
+            extensions: self.extensions.at_default(),
+            ..Self::preset(preset)?
+        })
+    }
+
+    /// The specification of a unit from outside; its default without an extension of that unit.
+    #[must_use]
+    pub fn unit<S: Specification>(&self) -> S {
+        self.extensions.spec()
     }
 
     /// Returns the configuration with one assignment `unit.field=value`.
@@ -372,53 +439,6 @@ fn expected_names(error: &toml::de::Error) -> String {
     let message = error.message().replace('`', "");
     let names = message.split_once("expected ");
     names.map_or(message.clone(), |(_, names)| names.to_owned())
-}
-
-/// Replaces an existing field. Fields of either kind accept `64`, `64.0` and `6.4e1`.
-fn put(
-    unit_table: &mut toml::Table,
-    unit: &str,
-    field: &str,
-    value: toml::Value,
-    from: &str,
-) -> Result<()> {
-    let names: Vec<_> = unit_table.keys().cloned().collect();
-    let Some(slot) = unit_table.get_mut(field) else {
-        return Err(Error::argument(
-            from,
-            format!("a field of {unit} ({})", names.join(", ")),
-            field,
-        ));
-    };
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        reason = "a number that a person typed, and an integer below 2^53"
-    )]
-    let value = match (&slot, value) {
-        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
-        (toml::Value::Integer(_), toml::Value::Float(f)) if f.fract() == 0.0 && f.abs() < 9e15 => {
-            toml::Value::Integer(f as i64)
-        }
-        (_, value) => value,
-    };
-    // A rate is written as a whole number or as a ratio, whatever it is now.
-    let is_ratio = |value: &toml::Value| value.as_str().is_some_and(|text| text.contains('/'));
-    if is_ratio(&value) && slot.is_integer() || is_ratio(slot) && value.is_integer() {
-        *slot = value;
-        return Ok(());
-    }
-    let negative = matches!(value, toml::Value::Integer(..0));
-    if !value.same_type(slot) || negative {
-        let least = if negative { " from 0" } else { "" };
-        return Err(Error::argument(
-            format!("{from}: {unit}.{field}"),
-            format!("a value of type {}{least}", slot.type_str()),
-            value.to_string(),
-        ));
-    }
-    *slot = value;
-    Ok(())
 }
 
 #[cfg(test)]

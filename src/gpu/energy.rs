@@ -115,6 +115,7 @@ pub struct Energy {
 
 /// Energy of a draw with its band, and the power that follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EnergyEstimate {
     /// Energy with the constants as configured.
     pub energy: Energy,

@@ -56,6 +56,7 @@ pub mod draw;
 pub mod draw_state;
 pub mod energy;
 pub mod estimates;
+pub mod extension;
 pub mod frame;
 pub mod geometry;
 pub mod gscore;

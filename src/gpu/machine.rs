@@ -34,6 +34,7 @@ pub enum Machine {
 
 /// The result of a method with the host time of its run.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MethodRun {
     /// Result of the method.
     pub outcome: Outcome,

@@ -37,6 +37,7 @@ use quadrille_machine::warp_filler::PackCounters;
 
 /// Result of a simulation.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct SimulationResult {
     /// Simulated variant.
     pub variant: Variant,

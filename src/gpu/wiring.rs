@@ -9,6 +9,7 @@ use super::config::Config;
 use super::crop::unit::Crop;
 use super::draw::Draw;
 use super::draw_state::DrawState;
+use super::extension::Extension;
 use super::geometry::assembly::Assembly;
 use super::geometry::crossbar::Crossbar;
 use super::geometry::distributor::{Distributor, GeometryUnits};
@@ -42,6 +43,7 @@ use quadrille_machine::maps::Maps;
 use quadrille_machine::memory::Memory;
 use quadrille_machine::memory::l2::L2Spec;
 use quadrille_machine::packets::{Beat, Primitive, RasterTile};
+use quadrille_machine::spec::Specification;
 use quadrille_machine::stage::{Retired, Sink, chain};
 use quadrille_machine::timing::Cycle;
 use quadrille_machine::unit::{Unit, keep_timelines};
@@ -172,6 +174,15 @@ impl Gpc<'_> {
     }
 }
 
+/// Simulates a draw on a pipeline with units from outside this crate, by [`Simulator::run_with`].
+pub type Wiring = for<'a> fn(&Simulator, &'a Draw, FragmentShader<'a>, &Tests) -> SimulationResult;
+
+/// A unit from outside this crate with the default values of its specification `S`, in the pipeline that `wiring`
+/// joins.
+pub fn extension<S: Specification>(wiring: Wiring) -> Extension {
+    Extension::new::<S>().wired(wiring)
+}
+
 /// Creates the shared state of a draw; `terminating` enables early termination.
 #[must_use]
 pub fn draw_state<'a>(
@@ -292,9 +303,18 @@ impl Simulator {
         })
     }
 
-    /// Simulates a draw.
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Simulates a draw, on the pipeline with the units from outside if the configuration has any.
     #[must_use]
     pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
+        if let Some(wiring) = self.config.extensions.wiring::<Wiring>() {
+            return wiring(self, draw, shader, tests);
+        }
         self.run_with(draw, shader, tests, |gpc| {
             gpc.raster(gpc.tests(gpc.flush_policy(), gpc.shading()))
         })

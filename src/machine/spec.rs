@@ -42,6 +42,21 @@ pub struct Field {
     pub only_if: Option<OptionalPart>,
 }
 
+/// Specification of a unit, which [`spec!`](crate::spec!) implements.
+pub trait Specification: Default + serde::Serialize + serde::de::DeserializeOwned {
+    /// The unit's name in configurations.
+    const UNIT: &'static str;
+
+    /// Checks every field against its bounds.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the field, its bounds and its value.
+    fn validate(&self) -> Result<()>;
+
+    /// Every field with its value, meaning and source.
+    fn fields(&self) -> Vec<Field>;
+}
+
 /// Checks a field against its bounds.
 ///
 /// # Errors
@@ -117,6 +132,18 @@ macro_rules! spec {
                     source: $crate::spec::Source::$source($why),
                     only_if: <[$crate::spec::OptionalPart]>::first(&[$($part)?]).copied(),
                 },)+]
+            }
+        }
+
+        impl $crate::spec::Specification for $name {
+            const UNIT: &'static str = $unit;
+
+            fn validate(&self) -> $crate::Result<()> {
+                Self::validate(self)
+            }
+
+            fn fields(&self) -> Vec<$crate::spec::Field> {
+                Self::fields(self)
             }
         }
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::camera::MeshCamera;
 use crate::files::{Material, Texture};
+use quadrille_base::task::Task;
 
 /// Maximum number of triangles of a grid: the size of a triangle mask in bits (QFM, section 3).
 pub const MAX_GRID_TRIANGLES: usize = 512;
@@ -80,18 +81,19 @@ pub trait GridSource: Sync {
     /// The draw that a batch belongs to. Draws never decrease from batch to batch.
     fn draw(&self, batch: usize) -> u32;
 
-    /// Visits the grids of a batch, tessellated for `view`, one at a time, until `visit` breaks. Grids
-    /// outside the view may be left out.
+    /// Visits the grids of a batch, tessellated for `view`, one at a time, until `visit` breaks or the task is
+    /// cancelled. Grids outside the view may be left out.
     fn visit_grids(
         &self,
         batch: usize,
         view: &MeshCamera,
+        task: &Task,
         visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
 
     /// Appends all grids of a batch, however many there are.
     fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>) {
-        let _ = self.visit_grids(batch, view, &mut |grid| {
+        let _ = self.visit_grids(batch, view, &Task::NEVER, &mut |grid| {
             out.push(grid);
             ControlFlow::Continue(())
         });

@@ -5,6 +5,7 @@ use super::merge::MergeCounters;
 
 /// The counts of a frame that was shaded through a merging unit.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct MeshResult {
     /// Number of grids tessellated.
     pub grids: u64,

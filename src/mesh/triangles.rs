@@ -167,8 +167,10 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         &self,
         batch: usize,
         _view: &MeshCamera,
+        task: &Task,
         visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        task.flow()?;
         let run = &self.runs[batch];
         let mut numbers = HashMap::with_capacity(run.triangles.len());
         let mut vertices = Vec::with_capacity(run.triangles.len());

@@ -24,6 +24,7 @@ pub struct Distribution {
 
 /// Statistics of a scene; all fields are `None` for a scene without splats.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SceneStatistics {
     /// Minimum and maximum of the means, x, y, z in world units, over all splats.
     pub bounds: Option<[[f32; 3]; 2]>,

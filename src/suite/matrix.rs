@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::configuration::{Configuration, check_count, check_distinct};
 use quadrille_base::error::{Error, Result};
-use quadrille_gpu::config::{Config, PRESETS};
+use quadrille_gpu::config::PRESETS;
 
 /// A configuration of the suite file.
 #[derive(Debug, Clone, Deserialize)]
@@ -46,6 +46,7 @@ impl Matrix {
         path: &Path,
         configurations: Vec<RawConfiguration>,
         table: &toml::Table,
+        base: &Configuration,
     ) -> Result<Self> {
         let mut matrix = Self::default();
         for raw in configurations {
@@ -96,11 +97,11 @@ impl Matrix {
                 }
             }
         }
-        matrix.check(path)?;
+        matrix.check(path, base)?;
         Ok(matrix)
     }
 
-    fn check(&self, path: &Path) -> Result<()> {
+    fn check(&self, path: &Path, base: &Configuration) -> Result<()> {
         if !self.presets.is_empty() {
             let also = self.named.iter().find(|named| named.preset.is_some());
             if let Some(named) = also {
@@ -111,7 +112,11 @@ impl Matrix {
             }
         }
         // Finds wrong names and values when the file is read, not when it is run.
-        let found = self.configurations(&[Configuration::default()]);
+        let extended = Configuration {
+            config: base.config.extended(PRESETS[0].name)?,
+            ..Configuration::default()
+        };
+        let found = self.configurations(&[extended]);
         found.map(drop).map_err(|error| in_matrix(path, error))
     }
 
@@ -158,7 +163,7 @@ impl Matrix {
             some => some.iter().collect(),
         };
         for preset in presets {
-            let mut first = Configuration::new(preset, Config::preset(preset)?)?;
+            let mut first = Configuration::new(preset, base.config.extended(preset)?)?;
             first.name = named.map(|named| named.name.clone());
             for assignment in named.iter().flat_map(|named| &named.set) {
                 first = first.with(assignment)?;
@@ -235,6 +240,7 @@ fn in_matrix(path: &Path, error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quadrille_gpu::config::Config;
 
     fn parse(text: &str) -> Result<Matrix> {
         #[derive(Deserialize)]
@@ -245,7 +251,12 @@ mod tests {
             matrix: toml::Table,
         }
         let raw: Raw = toml::from_str(text).unwrap();
-        Matrix::parse(Path::new("suite.toml"), raw.configuration, &raw.matrix)
+        Matrix::parse(
+            Path::new("suite.toml"),
+            raw.configuration,
+            &raw.matrix,
+            &Configuration::default(),
+        )
     }
 
     fn labels(text: &str, bases: &[Configuration]) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::configuration::Configuration;
 use super::matrix::{Matrix, RawConfiguration};
 use super::scene_entry::{RawScene, SceneEntry, malformed};
 use quadrille_base::error::{Error, Result};
@@ -47,6 +48,15 @@ impl Suite {
     /// # Errors
     /// [`Error::Malformed`] naming the line or the key that does not fit.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        Self::parse_for(text, path, &Configuration::default())
+    }
+
+    /// As [`Suite::parse`], for configurations based on `base`, whose units from outside may have fields in the
+    /// suite.
+    ///
+    /// # Errors
+    /// As [`Suite::parse`].
+    pub fn parse_for(text: &str, path: &Path, base: &Configuration) -> Result<Self> {
         let raw: RawSuite = toml::from_str(text).map_err(|e| not_a_suite(path, text, &e))?;
         let mut scenes: Vec<SceneEntry> = Vec::new();
         for scene in raw.scenes {
@@ -65,7 +75,7 @@ impl Suite {
             path: path.to_owned(),
             methods: methods(path, raw.methods.as_deref())?,
             scenes,
-            matrix: Matrix::parse(path, raw.configurations, &raw.matrix)?,
+            matrix: Matrix::parse(path, raw.configurations, &raw.matrix, base)?,
         };
         suite.check_matrix()?;
         Ok(suite)

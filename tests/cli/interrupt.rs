@@ -1,32 +1,64 @@
-//! Ctrl-C in the middle of a write.
+//! Ctrl-C in the middle of a command.
 
-use std::process::{Command, Stdio};
+use std::collections::BTreeSet;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::support::program::Place;
 
-/// No measure of speed, only what tells a hang.
+/// No measure of speed; tells a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Exit code of an interrupted process.
+const INTERRUPTED: Option<i32> = Some(130);
 
-#[test]
-fn an_interrupt_leaves_no_part_of_a_file() {
-    let place = Place::new();
-    let before = place.names();
-    let mut program = Command::new(env!("CARGO_BIN_EXE_quadrille"))
-        .args(["synth", "world", "--splats", "1000000000", "-o", "big.ply"])
-        .current_dir(place.path("."))
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let start = Instant::now();
-    while place.names() == before {
-        assert!(start.elapsed() < TIME_LIMIT, "nothing is written");
-        sleep(Duration::from_millis(20));
-    }
+fn begin(place: &Place, arguments: &[&str]) -> Child {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_quadrille"));
+    let program = program.args(arguments).current_dir(place.path("."));
+    let program = program.stdin(Stdio::piped()).stderr(Stdio::piped());
+    program.spawn().unwrap()
+}
+
+fn interrupt(program: &Child) {
     let id = program.id().to_string();
     let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
     assert!(sent.success());
-    assert_eq!(program.wait().unwrap().code(), Some(130));
+}
+
+/// Waits until a file of the command appears.
+fn wait_for_a_file(place: &Place, before: &BTreeSet<String>) {
+    let start = Instant::now();
+    while place.names() == *before {
+        assert!(start.elapsed() < TIME_LIMIT, "nothing is written");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_interrupt_cancels_the_command_and_leaves_no_part_of_a_file() {
+    let place = Place::new();
+    let before = place.names();
+    let arguments = ["synth", "world", "--splats", "1000000000", "-o", "big.ply"];
+    let program = begin(&place, &arguments);
+    wait_for_a_file(&place, &before);
+    interrupt(&program);
+    let ended = program.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), INTERRUPTED);
+    // The command ended by its task, not by the end of the grace period.
+    let messages = String::from_utf8(ended.stderr).unwrap();
+    assert!(messages.contains("error: cancelled"), "{messages}");
     assert_eq!(place.names(), before);
+}
+
+#[test]
+fn a_second_interrupt_ends_a_command_that_waits() {
+    let place = Place::new();
+    // Nobody writes to its standard input.
+    let mut program = begin(&place, &["info", "-"]);
+    // Until the handler is installed, an interrupt ends the process without an exit code.
+    sleep(Duration::from_millis(500));
+    interrupt(&program);
+    sleep(Duration::from_millis(100));
+    interrupt(&program);
+    assert_eq!(program.wait().unwrap().code(), INTERRUPTED);
 }

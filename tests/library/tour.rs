@@ -5,9 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quadrille::convert::Action;
+use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
+use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
+use quadrille::mesh::camera::MeshCamera;
+use quadrille::mesh::files::Mesh;
+use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
+use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
+use quadrille::mesh::triangles::{Adjacency, Triangles};
+use quadrille::nalgebra::{Matrix3, Vector3};
+use quadrille::raster::samples::SamplePattern;
+use quadrille::suite::{Configuration, Suite};
 use quadrille::{
-    Config, Error, Frame, Layer, LayerSettings, Method, OutputFormat, Protocol, Recipe,
-    RenderSettings, Renderer, Result, Simulation, SplatSlices, SplatTable, Splats, Synthetic, Task,
+    Camera, Config, DeferredDrawSettings, Error, Frame, Intrinsics, Layer, LayerSettings,
+    MeshDrawSettings, Method, OutputFormat, Protocol, Recipe, RenderSettings, Renderer, Result,
+    SimdLevel, Simulation, SplatSlices, SplatTable, Splats, Synthetic, Task,
 };
 
 fn vase() -> Synthetic {
@@ -182,4 +193,73 @@ fn bytes_need_no_path() {
     );
     let cameras = quadrille::load_cameras_bytes(b"[]", &quadrille::CameraOptions::default());
     assert!(cameras.unwrap_err().to_string().starts_with("<bytes>: "));
+}
+
+/// A square in front of the camera.
+fn square() -> Mesh {
+    let text = b"v -1 -1 3\nv 1 -1 3\nv 1 1 3\nv -1 1 3\nf 4 3 2 1\n";
+    let no_files = &mut |name: &str| unreachable!("{name}");
+    let loaded = quadrille::mesh::files::parse(text, Path::new("square.obj"), no_files);
+    loaded.unwrap().mesh
+}
+
+/// A camera at the origin that looks along z.
+fn front() -> Camera {
+    let lens = Intrinsics::from_vertical_fov(64, 48, 1.0);
+    Camera::new("front", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
+}
+
+#[test]
+fn draw_a_mesh() -> Result<()> {
+    // Or `quadrille::load_mesh("bunny.obj".as_ref())?.mesh`.
+    let mesh = square();
+    let settings = MeshDrawSettings {
+        samples: 8,
+        unit: MergeUnitKind::Pmu(PmuSettings::default()),
+        ..MeshDrawSettings::default()
+    };
+    let (picture, counts) = quadrille::draw_mesh(&mesh, &front(), &settings)?;
+    assert!(picture.width() == 64 && counts.pixels_covered > 0);
+    Ok(())
+}
+
+#[test]
+fn a_mesh_in_cycles() -> Result<()> {
+    let source = Triangles::new(square(), Adjacency::Vertex);
+    let (view, config) = (MeshCamera::new(front(), 0.1), MeshConfig::default());
+    let settings = FrameSettings {
+        size: [64, 48],
+        pattern: SamplePattern::standard(4)?.shared(),
+        faces: Faces::Material,
+        cull: Cull::Quads,
+        memory_bytes: MEMORY_BYTES,
+        level: SimdLevel::best(),
+    };
+    let unit = MergeUnitKind::Qfm(QfmSettings::default());
+    let timed = mesh_pipeline::run(&source, &view, &settings, &config, unit, &Task::NEVER)?;
+    assert!(timed.cycles > 0);
+    Ok(())
+}
+
+#[test]
+fn a_deferred_frame() -> Result<()> {
+    let source = Triangles::new(square(), Adjacency::Vertex);
+    let lens = Lens::from_blur_at_infinity(4.0, front().focal_px[0], 2.0)?;
+    let view = ShutterView::new(&front(), 0.05, lens, SceneMotion::NONE)?;
+    let frame = quadrille::draw_deferred(&source, &view, &DeferredDrawSettings::default())?;
+    assert!(frame.pipelines[0].picture.is_some() && frame.blur.coc_px.median > 0.0);
+    Ok(())
+}
+
+#[test]
+fn run_a_suite_and_read_its_rows() -> Result<()> {
+    let text = "variants = ['baseline', 'het']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\n\
+                name = 'vase'\nrecipe = 'object'\nsplats = 500\nviews = '0'\nwidth = 48";
+    let suite = Suite::parse(text, Path::new("suite.toml"))?;
+    let (task, bases) = (Task::new(), [Configuration::default()]);
+    let plan = suite.plan(&bases, quadrille::PROGRAM, &task, &mut |_| {})?;
+    let rows = plan.run_task(None, SimdLevel::best(), &task, &mut |_| {})?;
+    assert_eq!((rows.len(), rows[0].variants[1].name.as_str()), (2, "het"));
+    assert!(rows[0].variants[1].cycles <= rows[0].variants[0].cycles);
+    Ok(())
 }

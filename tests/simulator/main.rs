@@ -24,6 +24,7 @@ mod in_shader;
 mod late_fragment;
 mod memory;
 mod microbench;
+mod outside_unit;
 mod passes;
 mod reference;
 mod samples;

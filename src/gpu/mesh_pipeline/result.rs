@@ -18,6 +18,7 @@ use quadrille_mesh::merge::MergeCounters;
 
 /// The result of a run of the mesh path in cycles.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TimedMeshResult {
     /// Cycles from the start of the frame to the end of the last write.
     pub cycles: Cycle,

@@ -113,7 +113,7 @@ where
     let steps = task.steps(source.batches() as u64);
     for batch in 0..source.batches() {
         let draw = source.draw(batch);
-        let visited = source.visit_grids(batch, &view, &mut |grid| {
+        let visited = source.visit_grids(batch, &view, task, &mut |grid| {
             at = pipeline.offer((draw, grid), at, &mut state);
             task.flow()
         });

@@ -19,6 +19,7 @@ use std::path::Path;
 
 use folder::Folder;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_scene::bytes::Bytes;
 use text::Lines;
 
@@ -115,6 +116,15 @@ fn parse_in_folder(bytes: &[u8], path: &Path) -> Result<Loaded> {
 /// more than 4 GiB in the files that the mesh names.
 pub fn load(path: &Path) -> Result<Loaded> {
     parse_in_folder(&open(path)?, path)
+}
+
+/// As [`load`], as a task. When it is cancelled, the reading ends on a thread of its own.
+///
+/// # Errors
+/// As [`load`], and [`Error::Cancelled`].
+pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
+    let path = path.to_owned();
+    task.uninterrupted(move || load(&path))?
 }
 
 /// Reads a mesh from the bytes of a file. `named` supplies the extension and the path in errors;

@@ -107,7 +107,7 @@ impl MemoryBudget {
         self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         match self.is_spent() {
             true => ControlFlow::Break(()),
-            false => self.task.flow(),
+            false => ControlFlow::Continue(()),
         }
     }
 
@@ -132,9 +132,10 @@ impl Chunk {
             ..Self::default()
         };
         let mut projected = ProjectedGrid::default();
+        let task = &budget.task;
         let grids = batches.into_iter().try_for_each(|batch| {
             budget.take(0)?;
-            source.visit_grids(batch, tessellation_view, &mut |grid| {
+            source.visit_grids(batch, tessellation_view, task, &mut |grid| {
                 let material = &source.materials()[grid.material as usize];
                 let draws_backs = settings.faces.draws_backs(material);
                 projected.project(view, &grid);

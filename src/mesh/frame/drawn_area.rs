@@ -6,6 +6,7 @@ use super::settings::FrameSettings;
 use crate::camera::MeshCamera;
 use crate::grid::{GridSource, batch_runs};
 use crate::project::{Piece, ProjectedGrid, UNITS};
+use quadrille_base::task::Task;
 
 /// Number and area of the triangles that are drawn: those that face the viewer, or whose backs are drawn,
 /// and touch the picture, whether they are hidden or not.
@@ -48,7 +49,7 @@ impl DrawnArea {
             let mut drawn = Self::default();
             let mut projected = ProjectedGrid::default();
             for batch in batches {
-                let _ = source.visit_grids(batch, view, &mut |grid| {
+                let _ = source.visit_grids(batch, view, &Task::NEVER, &mut |grid| {
                     let material = &source.materials()[grid.material as usize];
                     let draws_backs = settings.faces.draws_backs(material);
                     projected.project(view, &grid);

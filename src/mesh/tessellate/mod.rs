@@ -20,6 +20,7 @@ use super::surface::Surface;
 use crate::files::{Material, Texture};
 pub use order::GridOrder;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use split::Splitter;
 pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
@@ -73,6 +74,7 @@ impl GridSource for Tessellated {
         &self,
         batch: usize,
         view: &MeshCamera,
+        task: &Task,
         visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if view.misses_box(self.surface.patch_bounds(batch)) {
@@ -85,7 +87,7 @@ impl GridSource for Tessellated {
             settings: &self.settings,
             topologies: &self.topologies,
         };
-        splitter.run(visit)
+        splitter.run(task, visit)
     }
 
     fn materials(&self) -> &[Material] {

@@ -8,6 +8,7 @@ use super::topology::{Topologies, lattice};
 use crate::camera::MeshCamera;
 use crate::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
 use crate::surface::{CORNERS, Surface, SurfacePoint, along_side};
+use quadrille_base::task::Task;
 
 /// Limit on the segments of a grid's side, as in Direct3D 11's tessellator. A grid also has at most the
 /// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
@@ -117,11 +118,17 @@ fn real(t: i32) -> f32 {
 }
 
 impl Splitter<'_> {
-    pub(super) fn run(&self, visit: &mut dyn FnMut(Grid) -> ControlFlow<()>) -> ControlFlow<()> {
+    pub(super) fn run(
+        &self,
+        task: &Task,
+        visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let sides: SubPatch = std::array::from_fn(|side| self.side(side));
         let mut waiting = vec![(sides, 0)];
         let mut splits = 0;
         while let Some((part, depth)) = waiting.pop() {
+            // Parts outside the view have no grid, and there may be many in a row.
+            task.flow()?;
             if let Some(first) = self.split_side(&part) {
                 let [one, other] = self.split(&part, first, Cut::of(depth, splits));
                 splits += 1;

@@ -17,6 +17,7 @@ use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats};
 
 /// The difference of a view before and after a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ViewDifference {
     /// Name of the view.
     pub name: String,
@@ -36,6 +37,7 @@ pub struct AttributeError {
 
 /// Errors of the attributes of splats.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[non_exhaustive]
 pub struct AttributeErrors {
     /// Coordinates of the centre, in world units.
     pub position: AttributeError,

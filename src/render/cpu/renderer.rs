@@ -51,6 +51,7 @@ pub struct Renderer {
 
 /// Wall-clock times of the stages of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RenderTimes {
     /// Culling, projection, colours and bounding boxes.
     pub preprocess: Duration,

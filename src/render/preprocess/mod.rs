@@ -43,6 +43,7 @@ pub struct Preprocessed {
 
 /// Wall-clock times of the steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct PreprocessTimes {
     /// Culling, projection, colours and bounding boxes.
     pub project: Duration,

@@ -55,7 +55,7 @@ pub fn splats_of(
         .into_par_iter()
         .map(|batch| {
             let (mut splats, mut dropped) = (Vec::new(), 0);
-            let _ = source.visit_grids(batch, view, &mut |grid| {
+            let _ = source.visit_grids(batch, view, task, &mut |grid| {
                 let two_sided = source.materials()[grid.material as usize].two_sided;
                 let before = splats.len();
                 for corners in &grid.topology.triangles {
@@ -68,7 +68,7 @@ pub fn splats_of(
                 }
                 let new = (splats.len() - before) as u64;
                 let found = count.fetch_add(new, Ordering::Relaxed) + new;
-                match found > MAX_SPLATS || task.is_cancelled() {
+                match found > MAX_SPLATS {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }

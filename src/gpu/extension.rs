@@ -1,0 +1,207 @@
+//! Units from outside this crate: their fields in the configuration, and their place in the pipeline.
+//!
+//! An extension, made by [`extension`](crate::wiring::extension), joins a configuration with
+//! [`Config::with_extension`](crate::config::Config::with_extension). From then on its fields are reached by name
+//! like all others, in assignments, configuration files and suites, and every run of the graphics pipeline is
+//! wired by the extension. Its cycles and counters are in reports, rows, CSV and traces, which find units by what
+//! these declare.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use quadrille_base::error::{Error, Result};
+use quadrille_machine::spec::{Field, Specification};
+
+/// A unit from outside this crate: its specification with values, and the pipeline that it is part of.
+#[derive(Debug, Clone)]
+pub struct Extension {
+    unit: &'static str,
+    values: toml::Table,
+    default: fn() -> toml::Table,
+    /// Parses, checks and describes the values.
+    fields: fn(&toml::Table) -> Result<Vec<Field>>,
+    /// The wiring. Its type is erased, since wirings are built from configurations, which hold extensions.
+    wiring: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Extension {
+    /// A unit with the default values of its specification `S`, whose place is in the wiring of another
+    /// extension.
+    #[must_use]
+    pub fn new<S: Specification>() -> Self {
+        Self {
+            unit: S::UNIT,
+            values: default_values::<S>(),
+            default: default_values::<S>,
+            fields: |values| parsed::<S>(values).map(|spec| spec.fields()),
+            wiring: None,
+        }
+    }
+
+    /// The unit in a wiring of its own.
+    pub(crate) fn wired(self, wiring: impl Any + Send + Sync) -> Self {
+        let wiring: Option<Arc<dyn Any + Send + Sync>> = Some(Arc::new(wiring));
+        Self { wiring, ..self }
+    }
+
+    /// Refuses a unit whose name is one of the `own` units of the emulated GPU.
+    pub(crate) fn check_name(&self, own: &toml::Table) -> Result<()> {
+        if !own.contains_key(self.unit) {
+            return Ok(());
+        }
+        let expected = "a name that no unit of the emulated GPU has";
+        Err(Error::argument("extension", expected, self.unit))
+    }
+}
+
+/// The default values of a specification, which are numbers, strings or booleans.
+fn default_values<S: Specification>() -> toml::Table {
+    toml::Table::try_from(S::default()).unwrap_or_default()
+}
+
+/// Parses and checks a specification.
+fn parsed<S: Specification>(values: &toml::Table) -> Result<S> {
+    let spec: S = values.clone().try_into().map_err(|e: toml::de::Error| {
+        Error::argument(S::UNIT, "fields of the unit", e.message().to_owned())
+    })?;
+    spec.validate()?;
+    Ok(spec)
+}
+
+/// The extensions of a configuration, each of another unit.
+#[derive(Debug, Clone, Default)]
+pub struct Extensions(Vec<Extension>);
+
+impl Extensions {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds an extension, in place of one of the same unit.
+    pub(crate) fn add(&mut self, extension: Extension) {
+        self.0.retain(|other| other.unit != extension.unit);
+        self.0.push(extension);
+    }
+
+    /// The specification `S` with the values of its extension; its default without one.
+    #[must_use]
+    pub(crate) fn spec<S: Specification>(&self) -> S {
+        let own = self.0.iter().find(|extension| extension.unit == S::UNIT);
+        own.and_then(|extension| parsed(&extension.values).ok())
+            .unwrap_or_default()
+    }
+
+    /// The wiring with the units, if there is one of type `W`: that of the extension that was added last.
+    pub(crate) fn wiring<W: Any>(&self) -> Option<&W> {
+        let wirings = self.0.iter().rev().filter_map(|e| e.wiring.as_ref());
+        wirings.filter_map(|wiring| wiring.downcast_ref()).next()
+    }
+
+    /// The same units with the default values of their specifications.
+    pub(crate) fn at_default(&self) -> Self {
+        let all = self.0.iter().map(|extension| Extension {
+            values: (extension.default)(),
+            ..extension.clone()
+        });
+        Self(all.collect())
+    }
+
+    /// Describes the fields of all units.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let fields = self.0.iter().map(|e| (e.fields)(&e.values));
+        fields.flat_map(Result::unwrap_or_default).collect()
+    }
+
+    /// Checks the values of all units.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.0
+            .iter()
+            .try_for_each(|e| (e.fields)(&e.values).map(drop))
+    }
+
+    /// Takes the tables of these units out of `overlay`, and sets the fields in them. `from` names the source
+    /// of the values in errors.
+    pub(crate) fn overlay(&mut self, overlay: &mut toml::Table, from: &str) -> Result<()> {
+        for extension in &mut self.0 {
+            let Some(fields) = overlay.remove(extension.unit) else {
+                continue;
+            };
+            let toml::Value::Table(fields) = fields else {
+                let expected = format!("a table [{}]", extension.unit);
+                return Err(Error::argument(from, expected, fields.to_string()));
+            };
+            for (field, value) in fields {
+                put(&mut extension.values, extension.unit, &field, value, from)?;
+            }
+        }
+        self.validate()
+    }
+}
+
+impl PartialEq for Extensions {
+    /// Compares units and values.
+    fn eq(&self, other: &Self) -> bool {
+        let values = |all: &Self| {
+            let all = all.0.iter().map(|e| (e.unit, e.values.clone()));
+            all.collect::<Vec<_>>()
+        };
+        values(self) == values(other)
+    }
+}
+
+impl Serialize for Extensions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|e| (e.unit, &e.values)))
+    }
+}
+
+/// Replaces an existing field. Fields of either kind accept `64`, `64.0` and `6.4e1`.
+pub(crate) fn put(
+    unit_table: &mut toml::Table,
+    unit: &str,
+    field: &str,
+    value: toml::Value,
+    from: &str,
+) -> Result<()> {
+    let names: Vec<_> = unit_table.keys().cloned().collect();
+    let Some(slot) = unit_table.get_mut(field) else {
+        return Err(Error::argument(
+            from,
+            format!("a field of {unit} ({})", names.join(", ")),
+            field,
+        ));
+    };
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "a number that a person typed, and an integer below 2^53"
+    )]
+    let value = match (&slot, value) {
+        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+        (toml::Value::Integer(_), toml::Value::Float(f)) if f.fract() == 0.0 && f.abs() < 9e15 => {
+            toml::Value::Integer(f as i64)
+        }
+        (_, value) => value,
+    };
+    // A rate is written as a whole number or as a ratio, whatever it is now.
+    let is_ratio = |value: &toml::Value| value.as_str().is_some_and(|text| text.contains('/'));
+    if is_ratio(&value) && slot.is_integer() || is_ratio(slot) && value.is_integer() {
+        *slot = value;
+        return Ok(());
+    }
+    let negative = matches!(value, toml::Value::Integer(..0));
+    if !value.same_type(slot) || negative {
+        let least = if negative { " from 0" } else { "" };
+        return Err(Error::argument(
+            format!("{from}: {unit}.{field}"),
+            format!("a value of type {}{least}", slot.type_str()),
+            value.to_string(),
+        ));
+    }
+    *slot = value;
+    Ok(())
+}
