@@ -102,7 +102,6 @@ impl Task {
 
     /// As [`Self::check`], for visitors that break off.
     #[inline]
-    #[must_use]
     pub fn flow(&self) -> ControlFlow<()> {
         match self.is_cancelled() {
             true => ControlFlow::Break(()),

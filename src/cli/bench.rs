@@ -163,17 +163,16 @@ fn run_plan(
     let progress = verbosity.progress("views");
     let bar = &progress.bar;
     let mut watch = |event: Event<'_>| match event {
-        Event::Resumed { jobs, done } => {
-            if done > 0 {
-                verbosity.remark(&format!("{done} of {jobs} views are in the results file"));
-            }
+        Event::Resumed {
+            jobs,
+            done: done @ 1..,
+        } => {
+            verbosity.remark(&format!("{done} of {jobs} views are in the results file"));
         }
         Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
-        Event::Done(row) => {
-            if prints_rows {
-                let line = serde_json::to_string(row).unwrap_or_default();
-                printed = print(format!("{line}\n"));
-            }
+        Event::Done(row) if prints_rows => {
+            let line = serde_json::to_string(row).unwrap_or_default();
+            printed = print(format!("{line}\n"));
         }
         Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
         _ => {}

@@ -88,10 +88,11 @@ fn run_jobs(jobs: &Jobs, args: &Args, results: &Path, verbosity: Verbosity) -> R
     let progress = verbosity.progress("jobs");
     let bar = &progress.bar;
     let mut watch = |event: Event<'_>| match event {
-        Event::Resumed { jobs, done } => {
-            if done > 0 {
-                verbosity.remark(&format!("{done} of {jobs} jobs are in the results files"));
-            }
+        Event::Resumed {
+            jobs,
+            done: done @ 1..,
+        } => {
+            verbosity.remark(&format!("{done} of {jobs} jobs are in the results files"));
         }
         Event::Begun(key) => {
             bar.set_message(format!("{} {} {}", key.scene, key.view.name, key.preset));

@@ -26,7 +26,7 @@ quadrille::machine::spec! {
 
 quadrille::statistics! {
     /// Counters of the probe.
-    pub(crate) struct ProbeCounters {
+    pub struct ProbeCounters {
         /// Quads with four fragments left after the tests.
         full: u64,
     }
