@@ -217,7 +217,7 @@ fn deferred_frames_are_cancelled() {
     let compared = DeferredDrawSettings {
         pipelines: vec![
             PipelineRun::Sds { tile_px: Some(128) },
-            PipelineRun::Jrk {
+            PipelineRun::CachedDecoupled {
                 memo_quads: Some(1024),
                 has_prepass: true,
             },
