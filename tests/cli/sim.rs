@@ -397,7 +397,7 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
     error(
         USAGE,
         &["scene.ply", "-o", "a.png"],
-        &["-o", "{variant}", "5 variants"],
+        &["-o", "{variant}", "5 methods"],
     );
     error(
         USAGE,

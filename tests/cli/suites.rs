@@ -311,7 +311,7 @@ fn two_configurations_stand_side_by_side() {
     let suite = format!(
         "[[configuration]]\nname = \"small bins\"\nset.tc.bins = 4\n[[configuration]]\n\
          name = \"slow raster\"\npreset = \"emerald-example\"\n{}",
-        SMALL.replacen("variants", "#", 1)
+        SMALL.replacen("methods", "#", 1)
     );
     let place = place(&suite);
     let table = run(

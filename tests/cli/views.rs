@@ -189,7 +189,7 @@ fn flags_and_files_give_these_cameras() {
             "490 x 272 pixels, focal length 320.00 x 324.40 pixels",
         ),
         (
-            "--cameras odd.json --scale 1/2",
+            "--cameras odd.json --picture-scale 1/2",
             "490 x 272 pixels, focal length 320.00 x 324.40 pixels",
         ),
         (

@@ -88,8 +88,8 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "Examples:
   quadrille deferred plane --coc-px 12 --camera-move 0.2,0,0 -o plane.png
-  quadrille deferred helmet.gltf --spin 0,1,0,8 --pipeline msaa,cached-decoupled,sds \\
-    --heat 'heat.{variant}.png'
+  quadrille deferred helmet.gltf --spin 0,1,0,8 \\
+    --pipeline msaa,cached-decoupled,sds --heat 'heat.{variant}.png'
   quadrille deferred sponza.obj --cameras sponza.json --view all \\
     --shutter 0.5 --traffic --json
   quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole \\
