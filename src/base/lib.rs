@@ -3,7 +3,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`choice`] | enums whose values have names |
+//! | [`mod@choice`] | enums whose values have names |
 //! | [`error`], [`output`] | typed errors by who is at fault; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
