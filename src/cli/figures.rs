@@ -13,6 +13,7 @@ pub(super) use args::Args;
 use deferred::MeshSuite;
 use jobs::Jobs;
 use quadrille_base::error::{Error, Result};
+use quadrille_papers::merging_figures::results::Results as Merging;
 use quadrille_scene::text_file::read_text;
 use quadrille_suite::{Event, Suite};
 
@@ -26,9 +27,15 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let (meshes, splats): (Vec<_>, Vec<_>) =
         texts.iter().partition(|(_, text)| MeshSuite::is_one(text));
-    let papers = [(&splats, "vr-pipe"), (&meshes, deferred::PAPER)];
-    let papers = papers.into_iter().filter(|(texts, _)| !texts.is_empty());
-    args.check_figures(&papers.map(|(_, paper)| paper).collect::<Vec<_>>())?;
+    let papers = [
+        ("vr-pipe", !splats.is_empty()),
+        (deferred::PAPER, !meshes.is_empty()),
+        ("quad-fragment-merging", args.kept.is_some()),
+        ("pixel-merge-unit", args.kept.is_some()),
+    ];
+    let papers = papers.into_iter().filter(|(_, is_drawn)| *is_drawn);
+    args.check_figures(&papers.map(|(paper, _)| paper).collect::<Vec<_>>())?;
+    let merging = args.kept.as_deref().map(Merging::read_kept).transpose()?;
     let meshes = match &meshes[..] {
         [] => None,
         [(path, text)] => Some(MeshSuite::parse(text, path, args)?),
@@ -47,7 +54,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         if let Some(suite) = &meshes {
             suite.run(args, verbosity)?;
         }
-        Ok(exit(&report::write(args, &plans, meshes.as_ref())?))
+        Ok(exit(&report::write(
+            args,
+            &plans,
+            meshes.as_ref(),
+            merging,
+        )?))
     })
 }
 

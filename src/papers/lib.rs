@@ -9,7 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`paper`] | the papers as data: figures, captions, and published numbers |
-//! | [`figures`], [`deferred_figures`] | how the figures of each paper are drawn from results |
+//! | [`figures`], [`deferred_figures`], [`merging_figures`] | how the figures of each paper are drawn from results |
 //! | `sheet`, `table`, [`svg`] | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
 //! | [`docs`] | tables of figures in Markdown files |
@@ -19,6 +19,7 @@ pub mod deferred_figures;
 pub mod docs;
 pub mod figures;
 pub mod files;
+pub mod merging_figures;
 mod page;
 pub mod paper;
 pub mod report;

@@ -3,7 +3,7 @@
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, PAPERS, Paper};
 use crate::table::{Cell, Column, Table};
-use crate::{deferred_figures, figures};
+use crate::{deferred_figures, figures, merging_figures};
 use quadrille_suite::Program;
 
 /// What a report is drawn from.
@@ -12,6 +12,8 @@ pub struct Inputs {
     pub splats: Option<figures::results::Results>,
     /// Runs of `deferred`, for the figures of the paper on sort-based deferred shading.
     pub deferred: Option<deferred_figures::results::Results>,
+    /// Runs of `mesh`, for the figures of the papers on quad-fragment merging and on the pixel merge unit.
+    pub merging: Option<merging_figures::results::Results>,
     /// Arguments of `quadrille figures` that make the report, without `--only`.
     pub command: String,
     /// The program that makes it.
@@ -47,15 +49,21 @@ impl Inputs {
         let splats = self.splats.as_ref();
         let splats = splats.and_then(|results| figures::draw(figure, results));
         let deferred = self.deferred.as_ref();
-        splats.or_else(|| deferred_figures::draw(figure, deferred?))
+        let merging = self.merging.as_ref();
+        splats
+            .or_else(|| deferred_figures::draw(figure, deferred?))
+            .or_else(|| merging_figures::draw(figure, merging?))
     }
 
     fn summary(&self, paper: &Paper) -> String {
         let splats = self.splats.as_ref().map(figures::summary::summary);
         let deferred = self.deferred.as_ref().map(deferred_figures::summary);
+        let merging = self.merging.as_ref();
         let summary = match &*paper.id {
             "vr-pipe" => splats,
             "sort-based-deferred-shading" => deferred,
+            "quad-fragment-merging" => merging.map(merging_figures::summary_of_quads),
+            "pixel-merge-unit" => merging.map(merging_figures::summary_of_pixels),
             _ => None,
         };
         summary.unwrap_or_default()

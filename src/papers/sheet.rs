@@ -16,7 +16,7 @@ use std::ops::{Deref, DerefMut};
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, Statistic};
 use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, Format, Table};
 
 /// A figure in the making, with a row of results per row of its table.
 pub(crate) struct Sheet<R> {
@@ -207,6 +207,21 @@ impl<R> Sheet<R> {
     /// The mean of a column over the groups.
     pub(crate) fn mean(&self, key: &str) -> Option<f64> {
         mean(self.groups().iter().map(|group| group.of(key)))
+    }
+
+    /// Adds a row to the table with the mean of each column of numbers, if there are several groups. Lines draw it too.
+    pub(crate) fn mean_row(&mut self) {
+        if self.groups().len() < 2 {
+            return;
+        }
+        let columns = self.table.columns.iter().enumerate();
+        let cells = columns.map(|(at, column)| match (at, column.format) {
+            (0, _) => "mean".into(),
+            (_, Format::Whole) => Cell::Missing,
+            _ => self.mean(&column.key).into(),
+        });
+        let cells: Vec<Cell> = cells.collect();
+        self.content.table.rows.push(cells);
     }
 
     /// Sets ours of a published quantity that no column of the table has.

@@ -175,6 +175,15 @@ impl Table {
         }
     }
 
+    /// The words of a column; `None` for rows without.
+    pub(crate) fn words(&self, key: &str) -> impl Iterator<Item = Option<&str>> {
+        let column = self.column(key);
+        self.rows.iter().map(move |row| match &row[column?] {
+            Cell::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
     /// Comma-separated values (RFC 4180), with a heading.
     pub fn csv(&self) -> String {
         let keys = self.columns.iter().map(|column| quoted(&column.key));

@@ -24,7 +24,7 @@ use quadrille_suite::Shard;
 pub(in crate::cli) struct Args {
     /// Suites of scenes and views, as for `quadrille bench`; their methods and configurations are not used.
     /// Scenes with `large = true` are those of Figure 23
-    #[arg(required = true, value_name = "SUITE.toml")]
+    #[arg(required_unless_present = "kept", value_name = "SUITE.toml")]
     pub(super) suites: Vec<PathBuf>,
     /// Folder for the page, the files and the results
     #[arg(short, long, value_name = "DIR", required = true)]
@@ -40,6 +40,10 @@ pub(in crate::cli) struct Args {
     /// run of each kind
     #[arg(long)]
     pub(super) quick: bool,
+    /// Draw the figures of quad-fragment merging and of the pixel merge unit from a file of kept counts, such as
+    /// benches/mesh.results.jsonl, without a run
+    #[arg(long, value_name = "FILE")]
+    pub(super) kept: Option<PathBuf>,
     /// Write the tables of complete figures into the Markdown files of a folder too, between the lines
     /// `<!-- figures: FIG -->` and `<!-- figures end -->`
     #[arg(long, value_name = "DIR")]
@@ -55,7 +59,8 @@ const EXAMPLES: &str = "Examples:
   quadrille figures benches/figures.toml -o report --only fig9,fig16
   quadrille figures benches/figures.toml -o report --shard 1/3
   quadrille figures benches/deferred.toml -o report
-  quadrille figures benches/figures.toml benches/deferred.toml -o report";
+  quadrille figures benches/figures.toml benches/deferred.toml -o report
+  quadrille figures --kept benches/mesh.results.jsonl -o report";
 
 fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
     parsed(text, Shard::parse)
@@ -99,8 +104,10 @@ impl Args {
     pub(super) fn command(&self) -> String {
         let suites = self.suites.iter().map(|path| quoted(path));
         let output = ["-o".to_owned(), quoted(&self.output)];
+        let kept = self.kept.iter();
+        let kept = kept.flat_map(|path| ["--kept".to_owned(), quoted(path)]);
         let quick = self.quick.then(|| "--quick".to_owned());
-        let words: Vec<String> = suites.chain(output).chain(quick).collect();
+        let words: Vec<String> = suites.chain(kept).chain(output).chain(quick).collect();
         words.join(" ")
     }
 

@@ -1,14 +1,15 @@
 //! The files of the report.
 
-use std::fs::File;
+use std::fs::{self, File};
 
 use super::args::Args;
 use super::deferred::{MeshSuite, needs};
 use super::jobs::{Jobs, missing, results_files};
 use crate::cli::console::print;
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
 use quadrille_papers::figures::results::Results;
+use quadrille_papers::merging_figures::results::Results as Merging;
 use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
 use quadrille_papers::{docs, files};
@@ -19,9 +20,11 @@ pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
     meshes: Option<&MeshSuite>,
+    merging: Option<Merging>,
 ) -> Result<Vec<String>> {
     // Of several shards that end at one time, the last to draw must have read the rows of all. Where a folder
     // cannot be locked, a later run mends the page.
+    fs::create_dir_all(&args.output).map_err(|e| Error::write(&args.output, e))?;
     let lock = File::open(&args.output).ok();
     let _ = lock.as_ref().map(File::lock);
     let rows = results_files(&args.output)?;
@@ -41,6 +44,7 @@ pub(super) fn write(
     let inputs = Inputs {
         splats: (!plans.is_empty()).then_some(Results { views, config }),
         deferred,
+        merging,
         command: args.command(),
         program: quadrille::PROGRAM,
     };

@@ -1,0 +1,101 @@
+//! The figures and tables of the papers on quad-fragment merging and on the pixel merge unit, drawn from rows of `mesh`.
+
+mod brackets;
+mod pixels;
+mod quads;
+pub mod results;
+
+use crate::content::Content;
+use crate::paper::Figure;
+use crate::sheet::mean;
+use results::{Frame, Results, Unit};
+
+type Draw = fn(&'static Figure, &Results) -> Content;
+
+/// How each figure is drawn.
+const DRAWINGS: [(&str, Draw); 12] = [
+    ("qfm-fig9", quads::figure_9),
+    ("qfm-fig12", quads::figure_12),
+    ("qfm-fig13", quads::figure_13),
+    ("qfm-fig14", quads::figure_14),
+    ("qfm-quality", quads::quality),
+    ("qfm-brackets", brackets::quads),
+    ("qfm-assumptions", quads::assumptions),
+    ("pmu-fig4", pixels::figure_4),
+    ("pmu-fig5", pixels::figure_5),
+    ("pmu-dense", pixels::dense),
+    ("pmu-orders", pixels::orders),
+    ("pmu-brackets", brackets::pixels),
+];
+
+/// Draws a figure of the papers from the results that there are; `None` for a figure of another paper.
+pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
+    let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
+    Some(draw(figure, results))
+}
+
+/// The paragraph about quad-fragment merging at the head of the page, computed from the results.
+pub fn summary_of_quads(results: &Results) -> String {
+    let frames = results.default_frames();
+    let mut text = format!(
+        "Quad-fragment merging is drawn from {} scenes with the names of the paper's.",
+        frames.len()
+    );
+    let over = |of: fn(&Frame) -> Option<f64>| mean(frames.iter().map(of));
+    if let (Some(less), Some(reyes)) = (over(Frame::less), over(Frame::over_reyes)) {
+        text += &format!(
+            " It shades {less:.2} times less than a pipeline without merging (published 8.1), and {reyes:.2} times as often as \
+             Reyes (published 0.83)."
+        );
+    }
+    text
+}
+
+/// The paragraph about the pixel merge unit at the head of the page, computed from the results.
+pub fn summary_of_pixels(results: &Results) -> String {
+    let runs: Vec<_> = results.of("buffers").collect();
+    let mut text = format!(
+        "The pixel merge unit is drawn from {} meshes, none of them a scene of the paper.",
+        runs.len()
+    );
+    let saved = runs
+        .iter()
+        .map(|run| run.of_unit(Unit::Pmu, 512, |row| row.savings()));
+    if let Some(saved) = mean(saved) {
+        text += &format!(
+            " With 512 entries it saves {:.1} % of the quads in the mean (published 8 %).",
+            100.0 * saved
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::Paper;
+
+    #[test]
+    fn figures_without_results_have_gaps() {
+        let results = Results::default();
+        let figures = || {
+            let papers = ["quad-fragment-merging", "pixel-merge-unit"];
+            papers.into_iter().flat_map(Paper::figures_of)
+        };
+        assert_eq!(figures().count(), DRAWINGS.len());
+        for figure in figures() {
+            let content = draw(figure, &results).unwrap();
+            assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
+            assert!(content.compared.iter().all(|c| c.ours.is_none()));
+            assert_eq!(
+                content.compared.len(),
+                figure.published.len(),
+                "{}",
+                figure.id
+            );
+            assert!(content.charts.iter().all(|c| !c.svg.contains("NaN")));
+        }
+        assert!(summary_of_quads(&results).contains("0 scenes"));
+        assert!(summary_of_pixels(&results).contains("0 meshes"));
+    }
+}

@@ -1,0 +1,129 @@
+//! The figures of the paper on the pixel merge unit.
+
+use super::quads::Points;
+use super::results::{Results, Row, Run, Unit};
+use crate::content::Content;
+use crate::paper::Figure;
+use crate::sheet::{Sheet, largest};
+use crate::svg::Axis;
+
+/// Entries of the merge buffer on the horizontal axes of Figures 4 and 5.
+const ENTRIES: [u32; 5] = [16, 64, 256, 512, 1024];
+
+/// A figure over the entries of the buffer, with a line per mesh and that of the mean.
+fn by_entries<'a>(
+    figure: &'static Figure,
+    results: &'a Results,
+    study: &str,
+    of: fn(&Row) -> f64,
+) -> Sheet<&'a Run> {
+    let name = |run: &&Run| match run.setting("area") {
+        Some(area) => format!("{}, {area}", run.mesh),
+        None => run.mesh.clone(),
+    };
+    let mut sheet = Sheet::new(figure, results.of(study), "meshes", name);
+    sheet
+        .text("mesh", "mesh", name)
+        .whole("triangles", "triangles", |run| {
+            Some(run.rows.first()?.triangles as f64)
+        });
+    let mut points = Points::new();
+    for entries in ENTRIES {
+        let key = format!("entries_{entries}");
+        let heading = format!("{entries} entries");
+        sheet.share(&key, &heading, |run| run.of_unit(Unit::Pmu, entries, of));
+        points.push((key, f64::from(entries).log2(), entries.to_string()));
+    }
+    sheet.mean_row();
+    let axes = [
+        Axis::linear("entries of the merge buffer"),
+        Axis::small_share("quads saved"),
+    ];
+    let caption = "The paper's lines have no numbers in its text.";
+    sheet.lines([&figure.title, caption], axes, &points);
+    let statement = "The curve levels off at 512 entries (5).";
+    sheet.judge(statement, |mesh| {
+        let [before, at, beyond] = [256, 512, 1024].map(|n| mesh.of(&format!("entries_{n}")));
+        // Twice the entries add less than a twentieth.
+        before.and(Some(beyond? <= 1.05 * at?))
+    });
+    sheet
+}
+
+pub(super) fn figure_4(figure: &'static Figure, results: &Results) -> Content {
+    by_entries(figure, results, "buffers", |row| row.efficiency()).finish()
+}
+
+pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
+    by_entries(figure, results, "buffers", |row| row.savings()).finish()
+}
+
+pub(super) fn dense(figure: &'static Figure, results: &Results) -> Content {
+    let mut sheet = by_entries(figure, results, "buffers_dense", |row| row.savings());
+    let saved = sheet.values("entries_512");
+    let larger = saved.windows(2).map(|pair| Some(pair[0]? >= pair[1]?));
+    let larger: Vec<_> = larger.collect();
+    sheet.claim(
+        "Smaller triangles save more (5).",
+        "steps of the tessellation",
+        larger,
+    );
+    sheet.finish()
+}
+
+/// Orders of triangles with their names.
+pub(super) const ORDERS: [[&str; 2]; 3] = [
+    ["file", "file"],
+    ["random", "random"],
+    ["vertex-cache", "vertex cache"],
+];
+
+/// Quads that a unit saves of a mesh in an order of triangles.
+fn saved(results: &Results, mesh: &str, unit: (Unit, u32), order: &str) -> Option<f64> {
+    let study = match unit.0 {
+        Unit::Pmu => "orders_pmu",
+        _ => "orders",
+    };
+    let mut runs = results.of(study);
+    let run = runs.find(|run| run.mesh == mesh && run.setting("order") == Some(order))?;
+    run.of_unit(unit.0, unit.1, |row| row.savings())
+}
+
+pub(super) fn orders(figure: &'static Figure, results: &Results) -> Content {
+    let units = [
+        (Unit::Qfm, 32, "qfm_32", "QFM 32"),
+        (Unit::Qfm, 512, "qfm_512", "QFM 512"),
+        (Unit::Pmu, 512, "pmu_512", "PMU 512"),
+    ];
+    let meshes = results.meshes("orders_pmu");
+    let mut sheet = Sheet::new(figure, meshes, "meshes", |mesh| (*mesh).to_owned());
+    sheet.text("mesh", "mesh", |mesh| (*mesh).to_owned());
+    for (unit, entries, key, name) in units {
+        for [order, label] in ORDERS {
+            let key = format!("{key}_{}", order.replace('-', "_"));
+            sheet.share(&key, &format!("{name}: {label}"), |mesh| {
+                saved(results, mesh, (unit, entries), order)
+            });
+        }
+    }
+    sheet.judge(
+        "A vertex cache's order saves more than a random one.",
+        |mesh| Some(mesh.of("pmu_512_vertex_cache")? > mesh.of("pmu_512_random")?),
+    );
+    sheet.judge(
+        "Quad-fragment merging saves more than the pixel merge unit, 512 entries.",
+        |mesh| Some(mesh.of("qfm_512_file")? > mesh.of("pmu_512_file")?),
+    );
+    sheet.mean_row();
+    sheet.finish()
+}
+
+/// The most that the unit saves of partially covered quads, in per cent.
+pub(super) fn most_efficient<'a>(runs: impl Iterator<Item = &'a Run>) -> Option<f64> {
+    largest(runs.map(efficiency))
+}
+
+/// Quads saved of partially covered ones, in per cent.
+pub(super) fn efficiency(run: &Run) -> Option<f64> {
+    run.of_unit(Unit::Pmu, 512, |row| 100.0 * row.efficiency())
+}

@@ -1,0 +1,302 @@
+//! Runs of `mesh` by study, and the measures of their rows.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use quadrille_base::error::{Error, Result};
+
+/// Assumptions of runs whose study has no axis of them.
+const DEFAULT_SET: &str = "bound, rows";
+/// Entries of the merge buffer that the paper on quad-fragment merging evaluates.
+pub(super) const ENTRIES: Option<u32> = Some(32);
+
+/// A merging unit, or Reyes, which shades no quads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// No unit: every quad is shaded.
+    None,
+    /// Quad-fragment merging.
+    Qfm,
+    /// Pixel merging.
+    Pmu,
+    /// Grid vertices are shaded before the raster.
+    Reyes,
+}
+
+/// Entries of a unit's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Buffer {
+    /// A number of entries.
+    Entries(u32),
+    /// No limit.
+    Unbounded(Unbounded),
+}
+
+/// The word for a buffer without a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unbounded {
+    /// No limit.
+    Unbounded,
+}
+
+/// The counts of a row of `mesh` that all numbers of the figures follow from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The unit.
+    pub unit: Unit,
+    /// Entries of its buffer, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Buffer>,
+    /// Samples per pixel, if the study varies them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub msaa: Option<u32>,
+    /// Target area of triangles in pixels, if the study varies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area_px: Option<f64>,
+    /// Triangles of all grids.
+    pub triangles: u64,
+    /// Mean area in pixels of the triangles that are drawn.
+    pub mean_px: Option<f64>,
+    /// Runs of the shader: four per quad, one per vertex of Reyes.
+    pub shaded: u64,
+    /// Pixels with a sample that shows the mesh.
+    pub pixels: u64,
+    /// Quads with a sample.
+    pub rasterized: u64,
+    /// Quads without a sample that passes the depth test.
+    pub culled: u64,
+    /// Quads that reach the unit and have a partially covered pixel.
+    pub partial: u64,
+    /// PSNR against the unmerged picture over the covered pixels in dB, if it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub psnr_covered_db: Option<f64>,
+}
+
+impl Row {
+    /// Runs of the shader per covered pixel.
+    pub(super) fn per_pixel(&self) -> f64 {
+        self.shaded as f64 / self.pixels.max(1) as f64
+    }
+
+    /// Quads that reach the unit.
+    fn tested(&self) -> u64 {
+        self.rasterized - self.culled
+    }
+
+    /// Runs of the shader without a unit over those with it.
+    pub(super) fn reduction(&self) -> f64 {
+        4.0 * self.tested() as f64 / self.shaded.max(1) as f64
+    }
+
+    fn merged(&self) -> f64 {
+        self.tested() as f64 - self.shaded as f64 / 4.0
+    }
+
+    /// Merged quads over all quads that reach the unit.
+    pub(super) fn savings(&self) -> f64 {
+        self.merged() / self.tested().max(1) as f64
+    }
+
+    /// Merged quads over the partially covered ones.
+    pub(super) fn efficiency(&self) -> f64 {
+        self.merged() / self.partial.max(1) as f64
+    }
+}
+
+/// A run of `mesh` with its results: a line of a file of kept results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Study of the suite.
+    pub study: String,
+    /// Name of the mesh.
+    pub mesh: String,
+    /// Name of the version of the mesh, if it is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Name of the point on each axis of the study.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// Rows of the run.
+    pub rows: Vec<Row>,
+}
+
+impl Run {
+    /// The point of the run on an axis.
+    pub(super) fn setting(&self, axis: &str) -> Option<&str> {
+        self.settings.get(axis).map(String::as_str)
+    }
+
+    /// The row of a unit; `entries` of `None` is an unbounded buffer.
+    pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&Row> {
+        let buffer = match unit {
+            Unit::Qfm | Unit::Pmu => {
+                let unbounded = Buffer::Unbounded(Unbounded::Unbounded);
+                Some(entries.map_or(unbounded, Buffer::Entries))
+            }
+            Unit::None | Unit::Reyes => None,
+        };
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.unit == unit && row.buffer == buffer)
+    }
+
+    /// A number of quad-fragment merging or of the pixel merge unit with some entries.
+    pub(super) fn of_unit(&self, unit: Unit, entries: u32, of: fn(&Row) -> f64) -> Option<f64> {
+        self.row(unit, Some(entries)).map(of)
+    }
+}
+
+/// A scene under one set of assumptions: with quads culled, and with grids alone culled if it was run.
+#[derive(Clone)]
+pub(super) struct Frame {
+    pub(super) quads: Run,
+    grids: Option<Run>,
+}
+
+/// A number of a frame.
+pub(super) type Measure = fn(&Frame) -> Option<f64>;
+
+impl Frame {
+    fn per_pixel(run: &Run, unit: Unit, entries: Option<u32>) -> Option<f64> {
+        let row = run.row(unit, entries)?;
+        Some(row.per_pixel())
+    }
+
+    /// Shadings per covered pixel without merging.
+    pub(super) fn none(&self) -> Option<f64> {
+        Self::per_pixel(&self.quads, Unit::None, None)
+    }
+
+    /// Shadings per covered pixel with a buffer of 32 entries.
+    pub(super) fn qfm(&self) -> Option<f64> {
+        Self::per_pixel(&self.quads, Unit::Qfm, ENTRIES)
+    }
+
+    /// The same with grids alone culled.
+    pub(super) fn qfm_grids(&self) -> Option<f64> {
+        Self::per_pixel(self.grids.as_ref()?, Unit::Qfm, ENTRIES)
+    }
+
+    /// Vertices that Reyes shades per covered pixel.
+    pub(super) fn reyes(&self) -> Option<f64> {
+        Self::per_pixel(&self.quads, Unit::Reyes, None)
+    }
+
+    /// Shadings without merging over those with it.
+    pub(super) fn less(&self) -> Option<f64> {
+        Some(self.none()? / self.qfm()?)
+    }
+
+    /// Share of the merges of an unbounded buffer.
+    pub(super) fn share(&self) -> Option<f64> {
+        let (none, unbounded) = (self.none()?, Self::per_pixel(&self.quads, Unit::Qfm, None)?);
+        Some((none - self.qfm()?) / (none - unbounded))
+    }
+
+    /// Shadings with merging over those of Reyes.
+    pub(super) fn over_reyes(&self) -> Option<f64> {
+        Some(self.qfm()? / self.reyes()?)
+    }
+
+    /// The same with grids alone culled.
+    pub(super) fn over_reyes_grids(&self) -> Option<f64> {
+        Some(self.qfm_grids()? / self.reyes()?)
+    }
+
+    /// Mean area of the triangles that are drawn, in pixels.
+    pub(super) fn mean_px(&self) -> Option<f64> {
+        self.quads.rows.first()?.mean_px
+    }
+}
+
+/// All results.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// Runs in the order of the suite.
+    pub runs: Vec<Run>,
+}
+
+impl Results {
+    /// Reads a file of kept results, with a run per line.
+    ///
+    /// # Errors
+    /// [`Error::Read`], and [`Error::Malformed`] naming the first line that is no run.
+    pub fn read_kept(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+        let runs = text.lines().zip(1..).map(|(line, number)| {
+            serde_json::from_str(line).map_err(|error| {
+                let place = format!("line {number}");
+                Error::malformed(
+                    path,
+                    place,
+                    "a run of `mesh` with its counts",
+                    error.to_string(),
+                )
+            })
+        });
+        let runs = runs.collect::<Result<_>>()?;
+        Ok(Self { runs })
+    }
+
+    /// The runs of a study.
+    pub(super) fn of(&self, study: &str) -> impl Iterator<Item = &Run> {
+        let runs = self.runs.iter();
+        runs.filter(move |run| run.study == study)
+    }
+
+    /// Names of the meshes of a study, in the order of the suite.
+    pub(super) fn meshes(&self, study: &str) -> Vec<&str> {
+        let mut meshes: Vec<&str> = Vec::new();
+        for run in self.of(study) {
+            if !meshes.contains(&&*run.mesh) {
+                meshes.push(&run.mesh);
+            }
+        }
+        meshes
+    }
+
+    /// The frames of studies under a set of assumptions.
+    pub(super) fn frames(&self, studies: &[&str], set: &str) -> Vec<Frame> {
+        let set_of = |run: &Run| run.setting("assumptions").unwrap_or(DEFAULT_SET).to_owned();
+        let runs = studies.iter().flat_map(|study| self.of(study));
+        let runs: Vec<&Run> = runs.filter(|run| set_of(run) == set).collect();
+        let culls = |run: &Run, what: &str| run.setting("culling").unwrap_or("quads") == what;
+        let quads = runs.iter().filter(|run| culls(run, "quads"));
+        let frames = quads.map(|quads| {
+            let grids = runs.iter().find(|run| {
+                culls(run, "grids") && (&run.mesh, &run.variant) == (&quads.mesh, &quads.variant)
+            });
+            Frame {
+                quads: (*quads).clone(),
+                grids: grids.map(|run| (*run).clone()),
+            }
+        });
+        frames.collect()
+    }
+
+    /// The frames of the scenes as they are, under the default assumptions.
+    pub(super) fn default_frames(&self) -> Vec<Frame> {
+        self.frames(&["merging"], DEFAULT_SET)
+    }
+
+    /// Sets of assumptions of the study of all scenes, the default first.
+    pub(super) fn sets(&self) -> Vec<&str> {
+        let mut sets: Vec<&str> = Vec::new();
+        for set in self
+            .of("merging")
+            .filter_map(|run| run.setting("assumptions"))
+        {
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        }
+        sets
+    }
+}
