@@ -14,7 +14,8 @@ use crate::table::Table;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 
-const BEGIN: &str = "<!-- figures: ";
+// Markers begin a line.
+const BEGIN: &str = "\n<!-- figures: ";
 const CLOSE: &str = " -->\n";
 const END: &str = "<!-- figures end -->";
 
@@ -94,7 +95,7 @@ mod tests {
         table.push(Column::new("scene", "scene"), ["a|b".into()]);
         table.push(Column::hidden("files"), [Cell::from(1.0)]);
         table.push(Column::share("share", "share"), [Cell::from(0.25)]);
-        let text = "a\n<!-- figures: fig1 -->\nold\n<!-- figures end -->\nb <!-- figures: fig2 -->\nkept\n<!-- figures end -->";
+        let text = "a\n<!-- figures: fig1 -->\nold\n<!-- figures end -->\nb\n<!-- figures: fig2 -->\nkept\n<!-- figures end -->";
         let new = rewritten(text, &|id| (id == "fig1").then(|| markdown(&table))).unwrap();
         let expected = text.replace(
             "old\n",
@@ -102,6 +103,9 @@ mod tests {
         );
         assert_eq!(new, expected);
         assert_eq!(rewritten(&new, &|_| None).as_deref(), Some(&*expected));
-        assert_eq!(rewritten("<!-- figures: fig1 -->\nopen", &|_| None), None);
+        assert_eq!(
+            rewritten("a\n<!-- figures: fig1 -->\nopen", &|_| None),
+            None
+        );
     }
 }

@@ -21,6 +21,7 @@ mod docs;
 mod estimates;
 mod exposures;
 mod figures;
+mod figures_merging;
 mod figures_meshes;
 mod film;
 mod filters;
@@ -32,7 +33,6 @@ mod lenses;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mesh;
-mod mesh_brackets;
 mod mesh_look;
 mod sim;
 mod suites;

@@ -256,7 +256,7 @@ fn bigguy_is_shaded_as_often_as_documented() {
     let rows = document["rows"].as_array().unwrap();
     let per_pixel = |k: usize| rows[k]["fragments_per_covered_pixel"].as_f64().unwrap();
     // As counted. The paper has about 14 and 1.8 at 0.5 px, about 4 and 2 at 10 px (Figure 9), at twice
-    // the size and so with less outline; `mesh_brackets` compares at that size.
+    // the size and so with less outline; the kept counts of benches/mesh.toml are of that size.
     for (row, counted) in [18.61, 1.91, 4.10, 1.67].into_iter().enumerate() {
         let found = per_pixel(row);
         assert!((found - counted).abs() < 0.006, "{row}: {found}");

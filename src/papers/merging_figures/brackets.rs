@@ -1,7 +1,7 @@
 //! Published numbers beside the range that open assumptions leave.
 
 use super::pixels::{ORDERS, efficiency, most_efficient};
-use super::results::{Frame, Measure, Results, Run, Unit};
+use super::results::{Frame, Measure, RANDOM_SET, Results, Run, Unit};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean};
@@ -116,7 +116,7 @@ fn range(results: &Results, of: Measure, scene: Option<&str>) -> Range {
     let sets: Vec<_> = sets
         .map(|set| results.frames(&["merging", "variants", "dense"], set))
         .collect();
-    let random = results.frames(&["random"], "bound, random");
+    let random = results.frames(&["random"], RANDOM_SET);
     [
         least(sets.iter().map(|frames| over(frames, least))),
         over(&results.default_frames(), mean),

@@ -34,7 +34,9 @@ fn by_entries<'a>(
         sheet.share(&key, &heading, |run| run.of_unit(Unit::Pmu, entries, of));
         points.push((key, f64::from(entries).log2(), entries.to_string()));
     }
-    sheet.mean_row();
+    if study == "buffers" {
+        sheet.mean_row();
+    }
     let axes = [
         Axis::linear("entries of the merge buffer"),
         Axis::small_share("quads saved"),

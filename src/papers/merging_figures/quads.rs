@@ -1,6 +1,6 @@
 //! The figures of the paper on quad-fragment merging.
 
-use super::results::{ENTRIES, Frame, Results, Row, Run, Unit};
+use super::results::{ENTRIES, Frame, RANDOM_SET, Results, Row, Run, Unit};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, largest, mean};
@@ -237,7 +237,7 @@ pub(super) fn quality(figure: &'static Figure, results: &Results) -> Content {
 
 pub(super) fn assumptions(figure: &'static Figure, results: &Results) -> Content {
     let studies = ["merging", "random"];
-    let sets = results.sets().into_iter().chain(["bound, random"]);
+    let sets = results.sets().into_iter().chain([RANDOM_SET]);
     let sets = sets.map(|set| (set, results.frames(&studies, set)));
     let sets = sets.filter(|(_, frames)| !frames.is_empty());
     let mut sheet = Sheet::new(figure, sets, "sets", |(set, _)| (*set).to_owned());

@@ -10,6 +10,8 @@ use quadrille_base::error::{Error, Result};
 
 /// Assumptions of runs whose study has no axis of them.
 const DEFAULT_SET: &str = "bound, rows";
+/// Assumptions of runs with triangles in random order, which are a study of their own.
+pub(super) const RANDOM_SET: &str = "bound, random";
 /// Entries of the merge buffer that the paper on quad-fragment merging evaluates.
 pub(super) const ENTRIES: Option<u32> = Some(32);
 
@@ -264,7 +266,10 @@ impl Results {
 
     /// The frames of studies under a set of assumptions.
     pub(super) fn frames(&self, studies: &[&str], set: &str) -> Vec<Frame> {
-        let set_of = |run: &Run| run.setting("assumptions").unwrap_or(DEFAULT_SET).to_owned();
+        let set_of = |run: &Run| match run.study.as_str() {
+            "random" => RANDOM_SET.to_owned(),
+            _ => run.setting("assumptions").unwrap_or(DEFAULT_SET).to_owned(),
+        };
         let runs = studies.iter().flat_map(|study| self.of(study));
         let runs: Vec<&Run> = runs.filter(|run| set_of(run) == set).collect();
         let culls = |run: &Run, what: &str| run.setting("culling").unwrap_or("quads") == what;
