@@ -133,7 +133,10 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
         .rev()
         .flat_map(|msaa| units.map(|unit| (*msaa, unit)));
     let mut sheet = Sheet::new(figure, lines, "lines", |(msaa, (_, name))| {
-        format!("{name}, {msaa} samples")
+        format!(
+            "{name}, {msaa} sample{}",
+            if *msaa > 1.0 { "s" } else { "" }
+        )
     });
     sheet
         .text("pipeline", "pipeline", |(_, (_, name))| (*name).to_owned())

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::bars::Plot;
-use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series, WIDTH, class};
+use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series, WIDTH, class, text_width};
 
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,13 @@ impl LineChart {
         };
         for (at, text) in &ticks {
             canvas.line([x(*at), below], [x(*at), below + 4.0], "axis");
-            canvas.text([x(*at), below + 17.0], Anchor::Middle, "m", text);
+            // A long label at the right end would leave the picture.
+            let is_wide = x(*at) + text_width(text) / 2.0 > WIDTH;
+            let (end, anchor) = match is_wide {
+                true => (WIDTH, Anchor::End),
+                false => (x(*at), Anchor::Middle),
+            };
+            canvas.text([end, below + 17.0], anchor, "m", text);
         }
         let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
         canvas.text([middle, below + 36.0], Anchor::Middle, "m", &self.x.label);
