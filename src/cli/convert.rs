@@ -272,22 +272,16 @@ impl Loss {
     }
 }
 
-/// Warns of axes that a file does not state, and of what was left out of it.
-fn warn_of_encoding(path: &Path, table: &SplatTable, verbosity: Verbosity) {
-    let (file, encoding) = (path.display(), &table.encoding);
-    if !encoding.axes_stated {
+/// Warns of content that is not drawn as the file states it, and remarks on axes that the file does not state.
+fn warn_of_input(path: &Path, table: &SplatTable, verbosity: Verbosity) {
+    if !table.encoding.axes_stated {
         verbosity.remark(&format!(
-            "{file}: the file does not state its axes; they are taken as {}, which --axes changes",
-            encoding.axes
+            "{}: the file does not state its axes; they are taken as {}, which --axes changes",
+            path.display(),
+            table.encoding.axes
         ));
     }
-    for note in encoding
-        .notes
-        .iter()
-        .filter(|note| note.ends_with("left out"))
-    {
-        verbosity.warn(&format!("{file}: {note}"));
-    }
+    warn_of_encoding(path, &table.encoding, verbosity);
 }
 
 fn page(steps: &[Line]) -> String {

@@ -79,6 +79,7 @@ fn document(
             "antialiased": encoding.antialiased,
             "losses": encoding.losses,
             "notes": encoding.notes,
+            "warnings": encoding.warnings,
         },
         "file_bytes": scene.file_bytes,
         "memory_bytes": scene.splats.size_bytes(),
@@ -138,6 +139,9 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
     line("antialias", flag.to_owned());
     for note in &encoding.notes {
         line("note", note.clone());
+    }
+    for warning in &encoding.warnings {
+        line("warning", warning.clone());
     }
     let degree = scene.splats.sh_degree();
     let splats = HumanCount(scene.splats.len() as u64);

@@ -8,7 +8,7 @@ use super::console::Verbosity;
 use super::convert::actions::Filters;
 use super::usage::{parsed, whole_number};
 use quadrille_base::error::{Error, Result};
-use quadrille_scene::{Camera, LoadOptions, Scene, SplatAxes, Visibility};
+use quadrille_scene::{Camera, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 2] = ["obj", "bpt"];
@@ -66,6 +66,7 @@ pub(super) fn load_filtered(
         scene.splats.sh_degree(),
         start.elapsed().as_secs_f64() * 1e3
     ));
+    warn_of_encoding(path, &scene.encoding, verbosity);
     if scene.dropped.total() > 0 {
         verbosity.warn(&format!(
             "{file}: {} rows without a valid splat were dropped; `quadrille info` shows the reasons",
@@ -76,6 +77,13 @@ pub(super) fn load_filtered(
         verbosity.warn(&format!("{file}: the scene contains no splats"));
     }
     Ok(scene)
+}
+
+/// Warns of content that is not drawn as the file states it.
+pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, verbosity: Verbosity) {
+    for warning in &encoding.warnings {
+        verbosity.warn(&format!("{}: {warning}", path.display()));
+    }
 }
 
 /// Warns about a camera with almost nothing of the scene in view.

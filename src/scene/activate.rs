@@ -53,9 +53,17 @@ fn activate_lanes(
     parameters: Parameters<'_>,
 ) -> Dropped {
     if parameters.encoding == ValueEncoding::Raw {
-        // An infinite logit is an opacity of 0 or 1, as decoders of 8-bit opacities write them.
+        // An infinite logit is an opacity of 0 or 1, as decoders of 8-bit opacities write them, and the
+        // logarithm of a scale of 0 is infinite too.
         for logit in &mut block.opacity {
             *logit = logit.clamp(-EXP_RANGE, EXP_RANGE);
+        }
+        for log in block.scale.as_flattened_mut() {
+            *log = if *log == f32::NEG_INFINITY {
+                -EXP_RANGE
+            } else {
+                *log
+            };
         }
     }
     let not_finite = finite_check(block, sh_rest, parameters.filter);

@@ -20,7 +20,30 @@ pub fn logit(opacity: f64) -> f32 {
     )
 }
 
-/// The logarithm of a scale. The scale of a flat splat counts as the least normal float.
+/// The logarithm of a scale, of which the size counts, as in a covariance. The scale of a flat splat counts as
+/// the least normal float; that of NaN is NaN.
 pub fn log_scale(scale: f32) -> f32 {
-    narrow(f64::from(scale.max(f32::MIN_POSITIVE)).ln())
+    let size = scale.abs();
+    let size = if size < f32::MIN_POSITIVE {
+        f32::MIN_POSITIVE
+    } else {
+        size
+    };
+    narrow(f64::from(size).ln())
+}
+
+/// Replaces the linear scales of a file by their logarithms. If most of them are negative, they are logarithms
+/// already and stay: the result is a warning that says so.
+pub(crate) fn take_linear_scales(scales: &mut [Vec<f32>; 3]) -> Option<String> {
+    let negative = scales.iter().flatten().filter(|v| **v < 0.0).count();
+    let least = scales.iter().flatten().copied().fold(0.0, f32::min);
+    if 2 * negative > scales.iter().map(Vec::len).sum() {
+        return Some(format!(
+            "most of its scales are negative (down to {least}); they are read as logarithms, which splat-transform \
+             wrote before June 2026"
+        ));
+    }
+    let values = scales.iter_mut().flatten();
+    values.for_each(|value| *value = log_scale(*value));
+    None
 }

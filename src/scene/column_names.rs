@@ -13,6 +13,9 @@ pub(crate) const PLAIN: [&str; PLAIN_SLOTS] = [
 /// Index in [`PLAIN`] of the scale that files of 2DGS lack.
 pub(crate) const THIRD_SCALE: usize = 5;
 
+/// Index in [`PLAIN`] of the first constant SH coefficient.
+pub(crate) const FIRST_CONSTANT: usize = 11;
+
 /// Prefix of the higher SH coefficients, which are numbered channel-major.
 const REST: &str = "f_rest_";
 

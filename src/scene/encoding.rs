@@ -20,8 +20,11 @@ pub struct SceneEncoding {
     pub antialiased: Option<bool>,
     /// Properties of a trained scene that no file of the format can hold.
     pub losses: &'static str,
-    /// Further remarks: what was left out, and how other renderers of the format draw it.
+    /// Further remarks, such as how other renderers of the format draw it.
     pub notes: Vec<String>,
+    /// What the file states that changes its picture and is unknown or not drawn, and content that was left
+    /// out, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 impl SceneEncoding {
@@ -34,6 +37,7 @@ impl SceneEncoding {
             antialiased: None,
             losses,
             notes: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }
@@ -56,34 +60,45 @@ impl LoadOptions {
 }
 
 /// Directions of the axes x, y, z of a file, as three letters: R or L (right, left), U or D (up, down),
-/// F or B (forward, back). They differ from each other by the signs of axes.
+/// F or B (forward, back). The second and the third letter may be exchanged, as in RBU, where z points up or
+/// down.
+///
+/// The signs of files with z up are those of the SPZ library 0.2.3, which turns RBU to `(x, z, y)` in right, down,
+/// forward; by their letters alone, they would be turned by 180 degrees around x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplatAxes {
-    /// Whether each axis is the opposite of right, down, forward.
+    /// Whether each direction is the opposite of right, down, forward.
     flipped: [bool; 3],
+    /// Whether y is the third direction and z the second.
+    has_vertical_z: bool,
 }
 
 impl SplatAxes {
     /// Right, down, forward: trained scenes as PLY.
-    pub const RDF: Self = Self {
-        flipped: [false; 3],
-    };
+    pub const RDF: Self = Self::signed([false; 3]);
     /// Right, up, back: SPZ by its description.
-    pub const RUB: Self = Self {
-        flipped: [false, true, true],
-    };
+    pub const RUB: Self = Self::signed([false, true, true]);
     /// Left, up, forward: glTF.
-    pub const LUF: Self = Self {
-        flipped: [true, true, false],
-    };
+    pub const LUF: Self = Self::signed([true, true, false]);
     /// Right, up, forward: Unity.
-    pub const RUF: Self = Self {
-        flipped: [false, true, false],
-    };
+    pub const RUF: Self = Self::signed([false, true, false]);
 
-    /// The sign by which each axis is multiplied to get right, down, forward.
+    const fn signed(flipped: [bool; 3]) -> Self {
+        Self {
+            flipped,
+            has_vertical_z: false,
+        }
+    }
+
+    /// The sign by which each axis is multiplied to get right, down, forward, or, with a vertical z, what a
+    /// turn by -90 degrees around x brings there.
     pub(crate) fn signs(self) -> [f32; 3] {
         self.flipped.map(|flipped| if flipped { -1.0 } else { 1.0 })
+    }
+
+    /// Whether z points up or down.
+    pub(crate) fn has_vertical_z(self) -> bool {
+        self.has_vertical_z
     }
 }
 
@@ -91,8 +106,15 @@ impl fmt::Display for SplatAxes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.flipped;
         let letter = |flipped, [no, yes]: [char; 2]| if flipped { yes } else { no };
-        let (x, y, z) = (letter(x, ['R', 'L']), letter(y, ['D', 'U']), z);
-        write!(f, "{x}{y}{}", letter(z, ['F', 'B']))
+        let (x, y, z) = (
+            letter(x, ['R', 'L']),
+            letter(y, ['D', 'U']),
+            letter(z, ['F', 'B']),
+        );
+        match self.has_vertical_z {
+            false => write!(f, "{x}{y}{z}"),
+            true => write!(f, "{x}{z}{y}"),
+        }
     }
 }
 
@@ -102,11 +124,17 @@ impl FromStr for SplatAxes {
     fn from_str(text: &str) -> Result<Self> {
         let letters: Vec<char> = text.to_ascii_uppercase().chars().collect();
         let wrong = || {
-            let expected = "three letters: R or L, U or D, F or B, as in RDF or RUB";
+            let expected =
+                "three letters: R or L, then U or D and F or B in any order, as in RDF, RUB or RBU";
             Error::argument("axes", expected, text)
         };
-        let [x, y, z] = letters[..] else {
+        let [x, second, third] = letters[..] else {
             return Err(wrong());
+        };
+        let has_vertical_z = matches!(third, 'U' | 'D');
+        let [y, z] = match has_vertical_z {
+            true => [third, second],
+            false => [second, third],
         };
         let flipped = |letter, [no, yes]: [char; 2]| match letter {
             _ if letter == no => Ok(false),
@@ -119,6 +147,7 @@ impl FromStr for SplatAxes {
                 flipped(y, ['D', 'U'])?,
                 flipped(z, ['F', 'B'])?,
             ],
+            has_vertical_z,
         })
     }
 }
@@ -129,11 +158,11 @@ mod tests {
 
     #[test]
     fn axes_are_three_letters() {
-        for text in ["RDF", "RUB", "LUF", "RUF", "LDB"] {
+        for text in ["RDF", "RUB", "LUF", "RUF", "LDB", "RBU", "LFD", "RFU"] {
             assert_eq!(text.parse::<SplatAxes>().unwrap().to_string(), text);
         }
         assert_eq!("rub".parse::<SplatAxes>().unwrap(), SplatAxes::RUB);
-        for text in ["", "RD", "RDFF", "DRF", "XYZ"] {
+        for text in ["", "RD", "RDFF", "DRF", "XYZ", "RUU", "RBB"] {
             assert!(text.parse::<SplatAxes>().is_err(), "{text}");
         }
     }

@@ -1,13 +1,17 @@
 //! Changes of the signs of axes, of positions, rotations and spherical harmonics.
 
+use std::f64::consts::FRAC_PI_2;
+
+use nalgebra::{UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
 use super::encoding::SplatAxes;
 use super::table::RawColumns;
+use super::transform::Similarity;
 use quadrille_base::math::SH_SIGN_AXES;
 
 impl RawColumns {
-    /// Changes between `axes` and right, down, forward; the change is its own inverse.
+    /// Changes from `axes` to right, down, forward. The change is its own inverse, unless z is vertical in `axes`.
     pub fn flip_axes(&mut self, axes: SplatAxes) {
         self.flip_positions_and_sh(axes);
         // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
@@ -17,6 +21,13 @@ impl RawColumns {
             .zip([sy * sz, sx * sz, sx * sy])
         {
             negate(values, sign);
+        }
+        if axes.has_vertical_z() {
+            let quarter = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), -FRAC_PI_2);
+            self.transform(&Similarity {
+                rotation: quarter,
+                ..Similarity::identity()
+            });
         }
     }
 

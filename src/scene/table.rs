@@ -9,7 +9,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::activate::ValueEncoding;
-use super::activation::{LOGIT_RANGE, logit, sigmoid};
+use super::activation::{LOGIT_RANGE, log_scale, logit, sigmoid};
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::SceneEncoding;
@@ -153,7 +153,7 @@ impl SplatTable {
     }
 
     /// The rows whose numbers are finite and whose quaternion is not zero. Infinite logits are
-    /// opacities of 0 and 1.
+    /// opacities of 0 and 1, and a logarithm of minus infinity is a scale of 0.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
@@ -167,8 +167,9 @@ impl SplatTable {
             };
             task.check()?;
             for (row, value) in column.values.as_f32().iter().enumerate() {
-                let is_opacity = slot == 10;
-                valid[row] &= value.is_finite() || is_opacity && !value.is_nan();
+                let is_log_of_0 = (3..6).contains(&slot) && *value == f32::NEG_INFINITY;
+                let is_opacity = slot == 10 && !value.is_nan();
+                valid[row] &= value.is_finite() || is_opacity || is_log_of_0;
                 if (6..10).contains(&slot) {
                     squares[row] += f64::from(*value) * f64::from(*value);
                 }
@@ -281,7 +282,7 @@ impl SplatTable {
             sh_constant: [next(), next(), next()],
             sh_rest,
         };
-        raw.clamp_opacity();
+        raw.clamp_infinite();
         if filter.len() == self.rows {
             raw.apply_filter(&filter, task)?;
         }
@@ -466,9 +467,15 @@ impl RawColumns {
         q.map(|v| v / norm)
     }
 
-    fn clamp_opacity(&mut self) {
+    /// Replaces the logits of opacities of 0 and 1, and the logarithms of scales of 0, by finite numbers.
+    fn clamp_infinite(&mut self) {
         for value in &mut self.opacity {
             *value = value.clamp(narrow(LOGIT_RANGE.0), narrow(LOGIT_RANGE.1));
+        }
+        for log in self.scale.iter_mut().flatten() {
+            if *log == f32::NEG_INFINITY {
+                *log = log_scale(0.0);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files;
+use quadrille_scene::cameras::view_of_picture;
 
 /// Path of standard input.
 const STDIN: &str = "-";
@@ -15,7 +16,7 @@ const STDIN: &str = "-";
 /// Two pictures to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PicturePair {
-    /// Name of the first file without its extension, or with it if two pairs would share the name.
+    /// Name of the first file's view, or of the file if two pairs would share the name.
     pub(super) name: String,
     pub(super) a: PathBuf,
     pub(super) b: PathBuf,
@@ -40,7 +41,7 @@ pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
         }
         (false, false) => Ok(Pairs {
             pairs: vec![PicturePair {
-                name: stem(a),
+                name: view_of_picture(&a.file_name().unwrap_or(a.as_os_str()).to_string_lossy()),
                 a: a.to_path_buf(),
                 b: b.to_path_buf(),
             }],
@@ -79,22 +80,29 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         .intersection(&in_b)
         .map(|name| (name.clone(), name.clone()))
         .collect();
-    // Files without a namesake are matched by the name without its extension, if that is unique.
-    let rest_a = by_stem(in_a.difference(&in_b));
-    let rest_b = by_stem(in_b.difference(&in_a));
+    // Files without a namesake are matched by the name of their view, if that is unique.
+    let rest_a = by_view(in_a.difference(&in_b));
+    let rest_b = by_view(in_b.difference(&in_a));
     let is_unique =
-        |stem| [&rest_a, &rest_b].map(|rest| rest.get(stem).map(Vec::len)) == [Some(1); 2];
-    for (stem, names) in rest_a.iter().filter(|(stem, _)| is_unique(*stem)) {
-        matched.push((names[0].clone(), rest_b[stem][0].clone()));
+        |view| [&rest_a, &rest_b].map(|rest| rest.get(view).map(Vec::len)) == [Some(1); 2];
+    for (view, names) in rest_a.iter().filter(|(view, _)| is_unique(*view)) {
+        matched.push((names[0].clone(), rest_b[view][0].clone()));
     }
+    let folder_of = |name: &str| {
+        name.rsplit_once('/')
+            .map_or("", |(folder, _)| folder)
+            .to_owned()
+    };
+    let matched_in = |(a, b): &(String, String)| [folder_of(a), folder_of(b)];
+    let mut folders: BTreeSet<String> = matched.iter().flat_map(matched_in).collect();
+    folders.insert(String::new());
     let mut unmatched = Vec::new();
     for (folder, rest) in [(a, &rest_a), (b, &rest_b)] {
-        let others = rest.iter().filter(|(stem, _)| !is_unique(*stem));
-        unmatched.extend(
-            others
-                .flat_map(|(_, names)| names)
-                .map(|name| folder.join(name)),
-        );
+        let others = rest.iter().filter(|(view, _)| !is_unique(*view));
+        let others = others.flat_map(|(_, names)| names);
+        // A folder below in which nothing has a partner holds something else.
+        let others = others.filter(|name| folders.contains(&folder_of(name)));
+        unmatched.extend(others.map(|name| folder.join(name)));
     }
     if matched.is_empty() {
         let expected = format!("pictures with the names of those in {}", b.display());
@@ -116,13 +124,13 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
 fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     for (name, _) in matched {
-        *uses.entry(stem(Path::new(name))).or_default() += 1;
+        *uses.entry(view_of_picture(name)).or_default() += 1;
     }
     let pairs = matched.iter().map(|(name_a, name_b)| {
-        let stem = stem(Path::new(name_a));
-        let shared = uses.get(&stem).is_some_and(|&uses| uses > 1);
+        let view = view_of_picture(name_a);
+        let shared = uses.get(&view).is_some_and(|&uses| uses > 1);
         PicturePair {
-            name: if shared { name_a.clone() } else { stem },
+            name: if shared { name_a.clone() } else { view },
             a: a.join(name_a),
             b: b.join(name_b),
         }
@@ -130,34 +138,37 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     pairs.collect()
 }
 
-/// Names of the pictures in a folder, recognised by their extension.
+/// Paths with `/` of the pictures in a folder and in the folders below, recognised by their extension.
 fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
-    let failed = |e| Error::read(folder, e);
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let is_picture = files::is_readable_name(&entry.path()) && !entry.path().is_dir();
-        if let (true, Ok(name)) = (is_picture, entry.file_name().into_string()) {
-            names.insert(name);
+    let mut paths = BTreeSet::new();
+    let mut open = vec![(folder.to_path_buf(), String::new())];
+    while let Some((folder, prefix)) = open.pop() {
+        let failed = |e| Error::read(&folder, e);
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, Ok(name)) = (entry.path(), entry.file_name().into_string()) else {
+                continue;
+            };
+            // Links to folders could lead back here.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push((path, format!("{prefix}{name}/")));
+            } else if files::is_readable_name(&path) && !path.is_dir() {
+                paths.insert(format!("{prefix}{name}"));
+            }
         }
     }
-    Ok(names)
+    Ok(paths)
 }
 
-fn by_stem<'a>(names: impl Iterator<Item = &'a String>) -> BTreeMap<String, Vec<String>> {
+fn by_view<'a>(names: impl Iterator<Item = &'a String>) -> BTreeMap<String, Vec<String>> {
     let mut stems: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in names {
         stems
-            .entry(stem(Path::new(name)))
+            .entry(view_of_picture(name))
             .or_default()
             .push(name.clone());
     }
     stems
-}
-
-fn stem(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or(path.as_os_str());
-    stem.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -190,6 +201,21 @@ mod tests {
             .map(|path| path.file_name().unwrap().to_str().unwrap())
             .collect();
         assert_eq!(unmatched, ["2.npy", "3.exr", "2.exr", "2.png", "4.png"]);
+    }
+
+    #[test]
+    fn renders_pair_with_photographs_by_the_names_of_views() {
+        let renders = folder(&["00001.jpg.png", "00002.png", "cam1_0000.png"]);
+        let photos = folder(&["00001.jpg", "00002.JPG"]);
+        for below in ["cam1", "thumbnails"] {
+            fs::create_dir(photos.path().join(below)).unwrap();
+            fs::write(photos.path().join(below).join("0000.jpeg"), b"").unwrap();
+        }
+        let found = find(renders.path(), photos.path()).unwrap();
+        let names: Vec<_> = found.pairs.iter().map(|pair| pair.name.as_str()).collect();
+        assert_eq!(names, ["00001", "00002", "cam1_0000"]);
+        assert!(found.pairs[2].b.ends_with("cam1/0000.jpeg"));
+        assert!(found.unmatched.is_empty(), "{:?}", found.unmatched);
     }
 
     #[test]

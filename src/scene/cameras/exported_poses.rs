@@ -33,7 +33,7 @@ pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFil
             None => view_name(index),
         };
         let pose = view_from_opengl(&node.member("transform")?.rows(3..=4)?);
-        let name = names::stem(&in_file).to_owned();
+        let name = names::of_last_component(&in_file).to_owned();
         let camera = camera_at(node.path, &node.place, name, intrinsics, pose)?;
         Ok(NamedCamera { camera, in_file })
     });

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::json::{self, JsonNode};
-use super::names::file_safe;
+use super::names::{file_safe, of_picture};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 
@@ -55,11 +55,10 @@ impl Exposures {
         if let Some(exposure) = self.by_name.get(view) {
             return Some(exposure);
         }
-        let stem = |name| Path::new(name).file_stem();
         let mut alike = self
             .by_name
             .iter()
-            .filter(|(name, _)| stem(name.as_str()) == stem(view));
+            .filter(|(name, _)| of_picture(name) == of_picture(view));
         let found = alike.next().map(|(_, exposure)| exposure);
         found.filter(|_| alike.next().is_none())
     }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::camera_file::{CameraFile, NamedCamera, camera_at, view_from_centre, view_name};
 use super::json::JsonNode;
+use super::names;
 use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::Result;
 
@@ -34,15 +35,14 @@ fn read_camera(node: &JsonNode, index: usize) -> Result<NamedCamera> {
     let position = Vector3::from(node.member("position")?.numbers::<3>()?);
     let rows: [[f64; 3]; 3] = node.member("rotation")?.rows(3..=3)?;
     let world_from_view = Matrix3::from_fn(|row, column| rows[row][column]);
-    let name = match node.get("img_name") {
+    let in_file = match node.get("img_name") {
         Some(name) => name.text()?,
         None => view_name(index),
     };
     let pose = view_from_centre(&world_from_view, position);
-    Ok(NamedCamera {
-        camera: camera_at(node.path, &node.place, name.clone(), intrinsics, pose)?,
-        in_file: name,
-    })
+    let name = names::of_picture(&in_file).to_owned();
+    let camera = camera_at(node.path, &node.place, name, intrinsics, pose)?;
+    Ok(NamedCamera { camera, in_file })
 }
 
 /// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::cameras::load) reads. A principal

@@ -46,6 +46,7 @@ pub use framing::{EyeRule, Framing, FramingTarget, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
 pub use load::{load, load_bytes, load_with};
+pub use names::view_of_picture;
 pub use picture_size::{PictureScale, PictureSize};
 pub use selection::load_selected;
 pub use selection::{load_views, select};

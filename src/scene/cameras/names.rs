@@ -43,17 +43,71 @@ pub(super) fn file_safe(name: &str, index: usize) -> String {
     safe
 }
 
-/// The last component of a path, with slashes or backslashes, without its extension: `r_0` for
-/// `./train/r_0.png`.
-pub(super) fn stem(path: &str) -> &str {
-    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    without_extension(file)
+/// Extensions of photographs and renders, in lower case.
+const PICTURE_EXTENSIONS: [&str; 22] = [
+    "jpg", "jpeg", "jpe", "jfif", "png", "webp", "tif", "tiff", "bmp", "gif", "exr", "hdr", "npy",
+    "heic", "heif", "avif", "jxl", "jp2", "ppm", "pgm", "tga", "dng",
+];
+
+/// Name of the view of the picture at `path` in its folder: the path without the picture's extension. An
+/// ending that is no picture's, as in `scan.v2`, belongs to the name.
+pub(super) fn of_picture(path: &str) -> &str {
+    match path.rsplit_once('.') {
+        Some((stem, extension))
+            if !stem.is_empty()
+                && !stem.ends_with(['/', '\\'])
+                && PICTURE_EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()) =>
+        {
+            stem
+        }
+        _ => path,
+    }
 }
 
-/// `name` without its extension, if it has one.
-pub(super) fn without_extension(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() && !extension.contains(['/', '\\']) => stem,
-        _ => name,
+/// The same for a path that begins with the folder of the pictures, of unknown depth: the name of
+/// `./train/r_0.png` is `r_0`. Slashes and backslashes part folders.
+pub(super) fn of_last_component(path: &str) -> &str {
+    of_picture(path.rsplit(['/', '\\']).next().unwrap_or(path))
+}
+
+/// Name of the view that a picture shows, for pairing renders with photographs: `path`, relative to the
+/// pictures' folder, as the readers of camera files name its view. Several extensions of pictures
+/// (`1.jpg.png`) count as one.
+pub fn view_of_picture(path: &str) -> String {
+    let mut name = path;
+    while of_picture(name) != name {
+        name = of_picture(name);
+    }
+    file_safe(name, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_views_lose_the_extension_of_a_picture_only() {
+        for (path, name, last) in [
+            ("00001.jpg", "00001", "00001"),
+            ("00001.JPEG", "00001", "00001"),
+            ("scan.v2", "scan.v2", "scan.v2"),
+            ("scan.v2.png", "scan.v2", "scan.v2"),
+            ("2024.05.01", "2024.05.01", "2024.05.01"),
+            ("cam0/1.tiff", "cam0/1", "1"),
+            (
+                r"images\sub dir\IMG 0001.JPG",
+                r"images\sub dir\IMG 0001",
+                "IMG 0001",
+            ),
+            ("./train/r_0", "./train/r_0", "r_0"),
+            (".png", ".png", ".png"),
+            ("a/.png", "a/.png", ".png"),
+            ("", "", ""),
+        ] {
+            assert_eq!(of_picture(path), name);
+            assert_eq!(of_last_component(path), last);
+        }
+        assert_eq!(view_of_picture("00001.jpg.png"), "00001");
+        assert_eq!(view_of_picture("rig1/cam1/0000.jpg"), "rig1_cam1_0000");
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
             None => view_name(index),
         };
         let pose = view_from_opengl(&frame.member("transform_matrix")?.rows(3..=4)?);
-        let name = names::stem(&in_file).to_owned();
+        let name = names::of_last_component(&in_file).to_owned();
         let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
         let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
         Ok(NamedCamera { camera, in_file })

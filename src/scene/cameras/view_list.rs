@@ -69,9 +69,9 @@ impl ViewNames<'_> {
         let wanted = plain_path(name);
         let forms: [fn(&str) -> &str; 4] = [
             |path| path,
-            |path| super::names::without_extension(path),
+            |path| super::names::of_picture(path),
             |path| path.rsplit('/').next().unwrap_or(path),
-            super::names::stem,
+            super::names::of_last_component,
         ];
         forms.into_iter().find_map(|form| {
             let mut found = (0..self.in_file.len())

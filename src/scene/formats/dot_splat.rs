@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
 use crate::activate::ValueEncoding;
-use crate::activation::{log_scale, logit, sigmoid};
+use crate::activation::{logit, sigmoid, take_linear_scales};
 use crate::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
 use crate::encoding::SceneEncoding;
 use crate::scene_file::{Scene, SceneFormat};
@@ -89,7 +89,7 @@ fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
         let value = |slot: usize| lanes[slot][0];
         for axis in 0..3 {
             raw.mean[axis][row] = value(axis);
-            raw.scale[axis][row] = log_scale(value(3 + axis));
+            raw.scale[axis][row] = value(3 + axis);
             raw.sh_constant[axis][row] = value(11 + axis);
         }
         for (i, column) in raw.rotation.iter_mut().enumerate() {
@@ -97,13 +97,18 @@ fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
         }
         raw.opacity[row] = logit(f64::from(record[27]) / 255.0);
     }
-    let described = source.describe(FORMAT.format, encoding());
+    let mut encoding = encoding();
+    encoding.warnings.extend(take_linear_scales(&mut raw.scale));
+    let described = source.describe(FORMAT.format, encoding);
     Ok(SplatTable::of_raw(raw, described))
 }
 
 fn read(source: &SceneSource<'_>) -> Result<Scene> {
     check_size(source)?;
     let bytes = source.bytes;
+    if has_logarithms(bytes.as_chunks::<RECORD_BYTES>().0) {
+        return read_table(source)?.into_scene_with(source.task);
+    }
     let layout = RowLayout {
         rows: bytes.len() / RECORD_BYTES,
         sh_degree: 0,
@@ -115,6 +120,15 @@ fn read(source: &SceneSource<'_>) -> Result<Scene> {
         decode(rows.as_chunks().0, raw.plain);
     })?;
     Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
+}
+
+/// Whether most scales are negative, as logarithms are.
+fn has_logarithms(records: &[[u8; RECORD_BYTES]]) -> bool {
+    // The sign is the highest bit of the last byte of each scale.
+    let signs =
+        |record: &[u8; RECORD_BYTES]| [15, 19, 23].map(|at: usize| u64::from(record[at] >> 7));
+    let negative: u64 = records.iter().flat_map(signs).sum();
+    2 * negative > 3 * records.len() as u64
 }
 
 fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {

@@ -6,7 +6,7 @@
 use half::f16;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
-use crate::activation::{log_scale, logit};
+use crate::activation::{logit, take_linear_scales};
 use crate::byte_reader::ByteReader;
 use crate::encoding::SceneEncoding;
 use crate::scene_file::SceneFormat;
@@ -95,7 +95,8 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         first += section.splats;
     }
     let compression = format!("level {}, {} sections", header.level, header.sections);
-    let encoding = SceneEncoding::new(compression, LOSSES);
+    let mut encoding = SceneEncoding::new(compression, LOSSES);
+    encoding.warnings.extend(take_linear_scales(&mut raw.scale));
     Ok(SplatTable::of_raw(
         raw,
         source.describe(FORMAT.format, encoding),
@@ -253,7 +254,7 @@ impl Section {
         let colour = rotation + 4 * size;
         for axis in 0..3 {
             raw.mean[axis][row] = position[axis];
-            raw.scale[axis][row] = log_scale(number(record, scale + size * axis));
+            raw.scale[axis][row] = number(record, scale + size * axis);
             let shown = f64::from(record[colour + axis]) / 255.0;
             raw.sh_constant[axis][row] = narrow((shown - 0.5) / SH_C0);
         }

@@ -213,6 +213,14 @@ fn read_as<T>(
 ) -> Result<T> {
     source.task.check()?;
     let path = source.path;
+    if let Some(found) = unread::stand_in(source.bytes) {
+        return Err(Error::malformed(
+            path,
+            "format",
+            format!("a scene: {}", readable()),
+            found,
+        ));
+    }
     let read = match known {
         Some(FormatReader {
             reader: Some(reader),

@@ -113,26 +113,8 @@ fn check_version(document: &Document, path: &Path) -> Result<()> {
 }
 
 fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path) -> Result<()> {
-    let known = |name: &String| {
-        EXTENSIONS.contains(&name.as_str()) || name.starts_with(MATERIAL_EXTENSIONS)
-    };
-    if let Some(name) = document
-        .extensions_required
-        .iter()
-        .find(|name| !known(name))
-    {
-        let found = match name.as_str() {
-            "KHR_draco_mesh_compression" => "its Draco compression (save without)",
-            "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
-                "its meshopt compression (save without)"
-            }
-            "KHR_texture_basisu" => "its KTX2 textures (save as PNG, JPEG or WebP)",
-            _ => "it required",
-        };
-        let (place, expected) = ("extensionsRequired", "extensions that are read");
-        let found = format!("{name:?}: {found}");
-        return Err(Error::malformed(path, place, expected, found));
-    }
+    let is_read = |name: &str| EXTENSIONS.contains(&name) || name.starts_with(MATERIAL_EXTENSIONS);
+    document.check_required(is_read, path)?;
     for name in &document.extensions_used {
         let is_drawn = DRAWN_EXTENSIONS.contains(&name.as_str());
         if name.starts_with(MATERIAL_EXTENSIONS) && !is_drawn {

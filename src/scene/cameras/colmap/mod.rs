@@ -92,7 +92,7 @@ fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
         rotation.to_rotation_matrix().into_inner(),
         Vector3::from(image.translation),
     );
-    let view = names::without_extension(&image.name).to_owned();
+    let view = names::of_picture(&image.name).to_owned();
     let camera = camera_at(path, &image.place, view, lens.intrinsics(), pose)?;
     with_lens(path, &image.place, camera, &lens.kind())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::camera::Intrinsics;
-use crate::cameras::camera_file::FileLens;
+use crate::cameras::camera_file::{FileLens, panorama_intrinsics};
 use quadrille_base::error::{Error, Result};
 
 /// Number of coefficients of a fisheye's polynomial.
@@ -26,8 +26,8 @@ pub(super) struct PosedImage {
     pub(super) name: String,
 }
 
-/// A camera model. Its parameters are one or two focal lengths, the principal point and distortion; a
-/// perspective camera without distortion is a pinhole, a fisheye never is.
+/// A camera model. Its parameters are one or two focal lengths, the principal point and distortion, but for a
+/// panorama; a perspective camera without distortion is a pinhole, a fisheye never is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LensModel {
     id: i32,
@@ -46,12 +46,16 @@ enum Family {
     Fisheye,
     /// With tangential and thin-prism distortion.
     OtherFisheye,
+    /// A pinhole where the first parameter, alpha, is zero.
+    Unified,
+    /// The whole sphere; the parameters repeat the picture's size.
+    Panorama,
 }
 
-use Family::{Fisheye, OtherFisheye, Perspective};
+use Family::{Fisheye, OtherFisheye, Panorama, Perspective, Unified};
 
 /// The models, with COLMAP's numbers.
-const MODELS: [LensModel; 12] = [
+const MODELS: [LensModel; 19] = [
     lens_model(Perspective, 0, "SIMPLE_PINHOLE", 1, 3),
     lens_model(Perspective, 1, "PINHOLE", 2, 4),
     lens_model(Perspective, 2, "SIMPLE_RADIAL", 1, 4),
@@ -70,6 +74,14 @@ const MODELS: [LensModel; 12] = [
         2,
         MAX_PARAMETERS,
     ),
+    lens_model(Perspective, 12, "SIMPLE_DIVISION", 1, 4),
+    lens_model(Perspective, 13, "DIVISION", 2, 5),
+    lens_model(Fisheye, 14, "SIMPLE_FISHEYE", 1, 3),
+    lens_model(Fisheye, 15, "FISHEYE", 2, 4),
+    lens_model(Unified, 16, "EUCM", 2, 6),
+    lens_model(Panorama, 17, "EQUIRECTANGULAR", 0, 2),
+    // The name of the same model before its release.
+    lens_model(Panorama, 17, "SPHERICAL", 0, 2),
 ];
 
 const fn lens_model(
@@ -124,7 +136,9 @@ impl Lens {
         let (polynomial, rest) = distortion.split_at(MAX_POLYNOMIAL);
         match self.model.family {
             Family::Perspective if distortion.iter().all(|&k| k == 0.0) => FileLens::Pinhole,
-            Family::Perspective => FileLens::Distorted,
+            Family::Unified if distortion[0] == 0.0 => FileLens::Pinhole,
+            Family::Perspective | Family::Unified => FileLens::Distorted,
+            Family::Panorama => FileLens::Panorama,
             Family::Fisheye if rest.iter().all(|&k| k == 0.0) => {
                 let [k1, k2, k3, k4] = [0, 1, 2, 3].map(|k| polynomial[k]);
                 FileLens::Fisheye([k1, k2, k3, k4])
@@ -134,6 +148,9 @@ impl Lens {
     }
 
     pub(super) fn intrinsics(&self) -> Intrinsics {
+        if self.model.family == Family::Panorama {
+            return panorama_intrinsics(self.size_px);
+        }
         let [a, b, c, d, ..] = self.parameters;
         let (focal_px, principal_px) = match self.model.focal_lengths {
             1 => ([a, a], [b, c]),

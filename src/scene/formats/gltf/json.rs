@@ -1,8 +1,11 @@
 //! Members of a glTF document that are read. Other members are skipped.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
+
+use quadrille_base::error::{Error, Result};
 
 /// The JSON of a glTF 2.0 file. Fields have the names and meanings of its specification.
 #[derive(Debug, Deserialize)]
@@ -55,6 +58,30 @@ pub struct Document {
     /// Extensions of the document.
     #[serde(default)]
     pub extensions: DocumentExtensions,
+}
+
+impl Document {
+    /// Refuses a document that requires an extension for which `is_read` does not hold.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] names the extension and, where there is one, a remedy.
+    pub fn check_required(&self, is_read: impl Fn(&str) -> bool, path: &Path) -> Result<()> {
+        let mut required = self.extensions_required.iter();
+        let Some(name) = required.find(|name| !is_read(name)) else {
+            return Ok(());
+        };
+        let found = match name.as_str() {
+            "KHR_draco_mesh_compression" => "its Draco compression (save without)",
+            "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+                "its meshopt compression (save without)"
+            }
+            "KHR_texture_basisu" => "its KTX2 textures (save as PNG, JPEG or WebP)",
+            _ => "it required",
+        };
+        let found = format!("{name:?}: {found}");
+        let (place, expected) = ("extensionsRequired", "extensions that are read");
+        Err(Error::malformed(path, place, expected, found))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

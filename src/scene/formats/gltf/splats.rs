@@ -1,5 +1,6 @@
 //! Splats in glTF: points with the extension `KHR_gaussian_splatting`, plain or packed as SPZ.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
@@ -8,7 +9,7 @@ use super::accessor::BufferStore;
 use super::container::split;
 use super::instances::{MeshInstance, instances};
 use super::json::{Document, Primitive};
-use crate::activation::{log_scale, logit};
+use crate::activation::{logit, take_linear_scales};
 use crate::bytes::Bytes;
 use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
 use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
@@ -25,6 +26,18 @@ pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
 /// The extension inside it of splats that are packed as SPZ, a draft.
 const SPZ_EXTENSION: &str = "KHR_gaussian_splatting_compression_spz_2";
 
+/// Extensions that a document with splats may require.
+const READ_EXTENSIONS: [&str; 6] = [
+    SPLATTING,
+    SPZ_EXTENSION,
+    "EXT_mesh_gpu_instancing",
+    "KHR_mesh_quantization",
+    "KHR_lights_punctual",
+    "KHR_texture_transform",
+];
+/// Prefix of the names of extensions that no splat has to do with.
+const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
+
 /// Number of splats that a document of any size may have; a larger one may have one per byte, so that
 /// instances cannot multiply a small file.
 const MIN_SPLATS: usize = 1 << 16;
@@ -34,6 +47,13 @@ const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
 /// Information that the format loses.
 pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
+
+/// Settings of the extension and the value that is drawn, by the extension's specification.
+const DRAWN_SETTINGS: [(&str, &str); 3] = [
+    ("kernel", "ellipse"),
+    ("colorSpace", "srgb_rec709_display"),
+    ("projection", "perspective"),
+];
 
 /// Difference between the rendering that the format specifies and this program.
 const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
@@ -60,10 +80,14 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         let found = format!("version {}", document.asset.version);
         return Err(source.malformed("asset", "glTF 2.0", found));
     }
+    let is_read =
+        |name: &str| READ_EXTENSIONS.contains(&name) || name.starts_with(MATERIAL_EXTENSIONS);
+    document.check_required(is_read, source.path)?;
     let mut resolve = |name: &str| read_beside(source, name);
     let store = BufferStore::new(&document, binary, source.path, &mut resolve);
     let mut parts = Vec::new();
     let (mut rows, mut is_packed) = (0_usize, false);
+    let mut warnings = unknown_settings(&document);
     for instance in instances(&document, &store)? {
         let mesh = store.get(&document.meshes, instance.mesh, "meshes")?;
         for (nth, primitive) in mesh.primitives.iter().enumerate() {
@@ -77,6 +101,9 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
                 Some(view) => unpack(view, &store, source)?,
                 None => attributes(primitive, &place, &store, source.task)?,
             };
+            if packed.is_none() {
+                warnings.extend(take_linear_scales(&mut raw.scale));
+            }
             rows += raw.rows();
             let most = source.bytes.len().max(MIN_SPLATS) as u64;
             Error::check_limit("splats by the size of the document", most, rows as u64)?;
@@ -104,18 +131,26 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut encoding = SceneEncoding::new(compression, LOSSES);
     encoding.axes = SplatAxes::LUF;
     encoding.notes.push(SORTING_NOTE.to_owned());
-    encoding.notes.extend(colour_space_note(&document));
+    encoding.warnings.extend(warnings);
     let described = source.describe(FORMAT.format, encoding);
     Ok(SplatTable::of_raw(joined, described))
 }
 
-/// A note about a colour space that differs from trained scenes.
-fn colour_space_note(document: &Document) -> Option<String> {
+/// Warnings about settings of the extension that the program does not draw, each once.
+fn unknown_settings(document: &Document) -> BTreeSet<String> {
     let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    let mut extensions = primitives.filter_map(|p| p.extensions.get(SPLATTING));
-    let space = extensions.find_map(|e| e.get("colorSpace")?.as_str())?;
-    (space != "srgb_rec709_display")
-        .then(|| format!("colours of {space} are drawn as display sRGB"))
+    let extensions = primitives.filter_map(|p| p.extensions.get(SPLATTING));
+    let settings = extensions.flat_map(|extension| {
+        DRAWN_SETTINGS.iter().filter_map(|(key, drawn)| {
+            let value = extension.get(key)?;
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            (text != *drawn)
+                .then(|| format!("its {key} \"{text}\" is not supported, and {drawn} is drawn"))
+        })
+    });
+    settings.collect()
 }
 
 fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
@@ -150,7 +185,7 @@ fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Res
     spz::read(&inner)?.raw(source.path, source.task)
 }
 
-/// Reads the attributes of a primitive.
+/// Reads the attributes of a primitive; scales stay as they are in the file.
 fn attributes(
     primitive: &Primitive,
     place: &str,
@@ -196,14 +231,13 @@ fn attributes(
         return wrong(format!("{rows} of each attribute"), "another number");
     }
     let column = |values: &[[f32; 3]], axis: usize| values.iter().map(|v| v[axis]).collect();
-    let logs = |axis: usize| scales.iter().map(|v| log_scale(v[axis])).collect();
     // x, y, z, w in the file.
     let component = |i: usize| rotations.iter().map(|q| q[(i + 3) % 4]).collect();
     let per_channel = rest_coefficients(degree);
     task.check()?;
     Ok(RawColumns {
         mean: std::array::from_fn(|axis| column(&means, axis)),
-        scale: std::array::from_fn(logs),
+        scale: std::array::from_fn(|axis| column(&scales, axis)),
         rotation: std::array::from_fn(component),
         opacity: opacities.iter().map(|[o]| logit(f64::from(*o))).collect(),
         sh_constant: std::array::from_fn(|channel| column(&constants, channel)),

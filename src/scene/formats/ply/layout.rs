@@ -5,9 +5,16 @@ use std::path::Path;
 use super::header::{Element, Header, Kind};
 use crate::activate;
 use crate::assemble::{PLAIN_SLOTS, RowLayout};
-use crate::column_names::{FILTER, PLAIN, THIRD_SCALE, sh_degree_of, slot};
+use crate::column_names::{FILTER, FIRST_CONSTANT, PLAIN, THIRD_SCALE, sh_degree_of, slot};
+use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 use quadrille_base::error::{Error, Result};
+
+/// Name of the format that 3DGS trainers write.
+pub(super) const NAME: SceneFormat = SceneFormat("PLY");
+
+/// Information that the format loses.
+pub(super) const LOSSES: &str = "none";
 
 /// The element that holds the splats.
 const ELEMENT: &str = "vertex";
@@ -21,7 +28,12 @@ pub(crate) struct Layout<'a> {
     /// The slot of each property of the element, if it is used.
     pub(crate) slots: Vec<Option<usize>>,
     pub(crate) row_layout: RowLayout,
+    /// Whether properties `red`, `green`, `blue` stand for the constant SH coefficients.
+    pub(crate) has_plain_colours: bool,
 }
+
+/// Properties of plain colours, in place of constant SH coefficients.
+pub(super) const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
 impl<'a> Layout<'a> {
     /// Finds the properties of splats in `header`.
@@ -37,7 +49,7 @@ impl<'a> Layout<'a> {
             ));
         };
         let element = &elements[at];
-        check_plain(header, element, path)?;
+        let has_plain_colours = check_plain(header, element, path)?;
         let sh_degree = sh_degree(element, path)?;
         let rest = 3 * rest_coefficients(sh_degree);
         let slots: Vec<Option<usize>> = element
@@ -65,6 +77,7 @@ impl<'a> Layout<'a> {
             before: &elements[..at],
             slots,
             row_layout,
+            has_plain_colours,
         })
     }
 }
@@ -85,15 +98,18 @@ fn wrong_element(path: &Path, expected: impl Into<String>, found: String) -> Err
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
-/// Refuses an element without the properties of a splat.
-fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<()> {
+/// Refuses an element without the properties of a splat. Returns whether its colours are plain ones, as of
+/// nerfstudio's exporter with colours as RGB.
+fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)
         .filter(|slot| *slot != THIRD_SCALE && !has(PLAIN[*slot]))
         .map(|slot| PLAIN[slot])
         .collect();
-    if missing.is_empty() {
-        return Ok(());
+    let constants = &PLAIN[FIRST_CONSTANT..];
+    let has_plain_colours = missing == constants && COLOURS.iter().all(|name| has(name));
+    if missing.is_empty() || has_plain_colours {
+        return Ok(has_plain_colours);
     }
     let faces = ["face", "tristrips"]
         .iter()

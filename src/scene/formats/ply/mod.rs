@@ -26,7 +26,7 @@ use super::format_reader::{FormatReader, Reader};
 
 /// The format that 3DGS trainers write.
 pub(super) const FORMAT: FormatReader = FormatReader {
-    format: rows::NAME,
+    format: layout::NAME,
     has_mark: |bytes| bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r"),
     extensions: &["ply"],
     reader: Some(Reader {

@@ -2,24 +2,19 @@
 
 use super::body::Body;
 use super::header::{Encoding, Header, Kind};
-use super::layout::{Layout, antialiased_in, profile_hint};
+use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
 use super::number;
+use super::table::read_table;
 use crate::assemble::{RawBlock, assemble_fixed, assemble_in_order};
 use crate::bytes::Bytes;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
-use crate::scene_file::{Dropped, Scene, SceneFormat};
+use crate::scene_file::{Dropped, Scene};
 use crate::splats::{BLOCK, Splats};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
-
-/// Name of the format that 3DGS trainers write.
-pub(super) const NAME: SceneFormat = SceneFormat("PLY");
-
-/// Information that the format loses.
-pub(super) const LOSSES: &str = "none";
 
 /// Bytes per word of the fast path.
 const WORD_BYTES: usize = 4;
@@ -31,6 +26,9 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
+    if layout.has_plain_colours {
+        return read_table(source)?.into_scene_with(task);
+    }
     let mut body = Body::new(&header, bytes, path);
     for element in layout.before {
         body.skip(element)?;

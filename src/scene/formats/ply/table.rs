@@ -6,15 +6,15 @@ use rayon::prelude::*;
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, Kind};
-use super::layout::{Layout, antialiased_in, profile_hint};
+use super::layout::{COLOURS, LOSSES, Layout, NAME, antialiased_in, profile_hint};
 use super::number;
-use super::rows::{LOSSES, NAME};
+use crate::column_names::{FIRST_CONSTANT, PLAIN};
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
 use quadrille_base::error::Result;
-use quadrille_base::math::narrow;
+use quadrille_base::math::{SH_C0, narrow};
 use quadrille_base::task::Task;
 
 /// Rows that are formatted at a time, by one thread.
@@ -36,7 +36,7 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     }
     body.check_room(element)?;
     let rows = layout.row_layout.rows;
-    let columns = match element.stride_bytes() {
+    let mut columns = match element.stride_bytes() {
         Some(stride) if header.encoding != Encoding::Ascii => {
             let end = body.offset() + stride * rows;
             let rows = &bytes[body.offset()..end];
@@ -44,16 +44,38 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
         }
         _ => text_columns(&mut body, element, rows, source.task)?,
     };
+    if layout.has_plain_colours {
+        columns.iter_mut().for_each(take_plain_colour);
+    }
     let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
     encoding.antialiased = antialiased_in(&header.comments);
     for other in header.elements.iter().filter(|e| e.name != element.name) {
         let note = format!("element \"{}\" is left out", other.name);
-        encoding.notes.push(note);
+        encoding.warnings.push(note);
     }
     let mut table = SplatTable::of_columns(rows, columns, source.describe(NAME, encoding));
     table.profile_hint = profile_hint(element, &header.comments);
     table.comments = header.comments;
     Ok(table)
+}
+
+/// Turns a column of red, green or blue into one of constant SH coefficients. Whole numbers go to the largest
+/// of their type, others to 1.
+fn take_plain_colour(column: &mut Column) {
+    let Some(channel) = COLOURS.iter().position(|name| *name == column.name) else {
+        return;
+    };
+    let most = match column.values {
+        ColumnValues::Other(Scalar::U8, _) => f64::from(u8::MAX),
+        ColumnValues::Other(Scalar::U16, _) => f64::from(u16::MAX),
+        _ => 1.0,
+    };
+    let constant = |value: f64| narrow((value / most - 0.5) / SH_C0);
+    column.values = ColumnValues::F32(match &column.values {
+        ColumnValues::F32(values) => values.iter().map(|v| constant(f64::from(*v))).collect(),
+        ColumnValues::Other(_, values) => values.iter().map(|v| constant(*v)).collect(),
+    });
+    PLAIN[FIRST_CONSTANT + channel].clone_into(&mut column.name);
 }
 
 fn is_list(kind: Kind) -> bool {

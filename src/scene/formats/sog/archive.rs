@@ -1,17 +1,81 @@
 //! Files of a SOG, in a zip or in a folder.
 
 use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{Cursor, Read};
 use std::path::{Component, Path, PathBuf};
 
 use zip::ZipArchive;
 
+use super::{LOD_META, META};
 use crate::bytes::Bytes;
 use crate::formats::format_reader::SceneSource;
 use quadrille_base::error::{Error, Result};
 
 /// Largest ratio of a file's size to the zip's size: deflate cannot do better.
 const MAX_EXPANSION: u64 = 1032;
+
+/// Folder of metadata in the zips of macOS.
+const MAC_METADATA: &str = "__MACOSX";
+
+/// Names of files listed in an error before the rest is cut off.
+const LISTED_NAMES: usize = 8;
+
+/// The files of the only SOG in a zip: names below the folder of its description, and indices in the zip.
+fn indices(
+    zip: &ZipArchive<Cursor<&[u8]>>,
+    source: &SceneSource<'_>,
+) -> Result<HashMap<String, usize>> {
+    let names = (0..zip.len()).filter_map(|index| {
+        let name = zip.name_for_index(index)?.ok()?.replace('\\', "/");
+        let name = name.trim_start_matches("./").to_owned();
+        (!name.split('/').any(|part| part == MAC_METADATA)).then_some((name, index))
+    });
+    let names: Vec<(String, usize)> = names.collect();
+    let folders = names.iter().filter_map(|(name, _)| {
+        let (folder, file) = name
+            .rsplit_once('/')
+            .map_or(("", &name[..]), |(folder, file)| (folder, file));
+        [META, LOD_META].contains(&file).then_some(folder)
+    });
+    // A streamed SOG holds folders with descriptions of their own.
+    let folders: BTreeSet<&str> = folders.collect();
+    let is_below = |folder: &str, top: &str| {
+        top.is_empty()
+            || folder == top
+            || folder
+                .strip_prefix(top)
+                .is_some_and(|rest| rest.starts_with('/'))
+    };
+    let top = folders
+        .iter()
+        .copied()
+        .find(|top| folders.iter().all(|folder| is_below(folder, top)));
+    let Some(top) = top else {
+        let listed = names.iter().filter(|(name, _)| !name.ends_with('/'));
+        let listed: Vec<&str> = listed.map(|(name, _)| name.as_str()).collect();
+        let more = if listed.len() > LISTED_NAMES {
+            ", ..."
+        } else {
+            ""
+        };
+        let shown = listed[..listed.len().min(LISTED_NAMES)].join(", ");
+        let expected = format!(
+            "one SOG, with its {META} (another scene in a zip is read once it is unpacked)"
+        );
+        return Err(source.malformed("zip", expected, format!("[{shown}{more}]")));
+    };
+    let prefix = if top.is_empty() {
+        String::new()
+    } else {
+        format!("{top}/")
+    };
+    let below = names.into_iter().filter_map(|(name, index)| {
+        let name = name.strip_prefix(&prefix)?;
+        Some((name.to_owned(), index))
+    });
+    Ok(below.collect())
+}
 
 /// The files of a SOG.
 pub(super) struct Archive<'a> {
@@ -22,7 +86,11 @@ pub(super) struct Archive<'a> {
 }
 
 enum Files<'a> {
-    Zip(Box<RefCell<ZipArchive<Cursor<&'a [u8]>>>>),
+    Zip {
+        zip: Box<RefCell<ZipArchive<Cursor<&'a [u8]>>>>,
+        /// Index of each file of the SOG by its name below the folder of the description, with `/`.
+        indices: HashMap<String, usize>,
+    },
     /// The folder of the description. The bytes of the description are the source itself.
     Folder(PathBuf),
 }
@@ -34,7 +102,10 @@ impl<'a> Archive<'a> {
         let files = if bytes.starts_with(b"PK") {
             let zip = ZipArchive::new(Cursor::new(bytes));
             let zip = zip.map_err(|e| source.malformed("zip", "a zip archive", e.to_string()))?;
-            Files::Zip(Box::new(RefCell::new(zip)))
+            Files::Zip {
+                indices: indices(&zip, source)?,
+                zip: Box::new(RefCell::new(zip)),
+            }
         } else if source.has_folder {
             Files::Folder(source.path.parent().unwrap_or(Path::new("")).to_owned())
         } else {
@@ -60,13 +131,13 @@ impl<'a> Archive<'a> {
     /// Whether the archive has a file `name`. In a folder, that is the description alone.
     pub(super) fn has(&self, name: &str) -> bool {
         match &self.files {
-            Files::Zip(zip) => zip.borrow().index_for_name(name).is_some(),
+            Files::Zip { indices, .. } => indices.contains_key(name),
             Files::Folder(_) => false,
         }
     }
 
     pub(super) fn is_zip(&self) -> bool {
-        matches!(self.files, Files::Zip(_))
+        matches!(self.files, Files::Zip { .. })
     }
 
     /// The content of the file `name`, a relative path with `/`.
@@ -78,7 +149,7 @@ impl<'a> Archive<'a> {
             return Err(self.source.malformed("files", expected, name));
         }
         let (bytes, stored) = match &self.files {
-            Files::Zip(zip) => self.read_zip(zip, name)?,
+            Files::Zip { zip, indices } => self.read_zip(zip, indices.get(name), name)?,
             Files::Folder(folder) => {
                 let path = folder.join(name);
                 let bytes = Bytes::open(&path)?.to_vec();
@@ -93,14 +164,16 @@ impl<'a> Archive<'a> {
     fn read_zip(
         &self,
         zip: &RefCell<ZipArchive<Cursor<&'a [u8]>>>,
+        index: Option<&usize>,
         name: &str,
     ) -> Result<(Vec<u8>, u64)> {
         let wrong = |found: String| {
             self.source
                 .malformed(format!("zip, \"{name}\""), "a file in the archive", found)
         };
+        let index = index.ok_or_else(|| wrong("none of this name".to_owned()))?;
         let mut zip = zip.borrow_mut();
-        let file = zip.by_name(name).map_err(|e| wrong(e.to_string()))?;
+        let file = zip.by_index(*index).map_err(|e| wrong(e.to_string()))?;
         // Sizes come from the central directory; headers of the files themselves may hold zeros.
         let (size, stored) = (file.size(), file.compressed_size());
         let most = (self.source.bytes.len() as u64).saturating_mul(MAX_EXPANSION);

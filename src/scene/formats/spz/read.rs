@@ -48,6 +48,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     } = unpacked;
     let mut raw = decode(&header, &streams, source.task)?;
     let axes = stated.or(source.options.axes).unwrap_or(SplatAxes::RUB);
+    let unknown_axes = unknown_axes.filter(|_| source.options.axes.is_none());
     raw.flip_axes(axes);
     let packing = if is_gzip { "gzip" } else { "zstd streams" };
     let compression = format!("{packing}, version {}", header.version);
@@ -56,8 +57,9 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     encoding.axes_stated = stated.is_some();
     encoding.antialiased = Some(header.flags & ANTIALIASED != 0);
     if let Some(code) = unknown_axes {
-        let note = format!("its extension states unknown axes, code {code}");
-        encoding.notes.push(note);
+        encoding.warnings.push(format!(
+            "its extension states axes of the unknown code {code}, and {axes} is assumed; --axes changes them"
+        ));
     }
     let described = source.describe(FORMAT.format, encoding);
     Ok(SplatTable::of_raw(raw, described))
@@ -237,15 +239,20 @@ fn axes_extension(
                 .first_chunk()
                 .map_or(0, |code| u32::from_le_bytes(*code));
             let axes = axes_of(code);
-            return Ok((axes, axes.is_none().then_some(code)));
+            // Code 0 says that the axes are unspecified.
+            return Ok((axes, (axes.is_none() && code != 0).then_some(code)));
         }
     }
     Ok((None, None))
 }
 
-/// Axes by the format's codes: left or right, down or up, back or front, counted from 1.
+/// Axes by the format's codes, counted from 1: left or right, down or up, back or front, first with y and then
+/// with z as the vertical axis.
 fn axes_of(code: u32) -> Option<SplatAxes> {
-    const CODES: [&str; 8] = ["LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF"];
+    const CODES: [&str; 16] = [
+        "LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF", "LFD", "RFD", "LFU", "RFU", "LBD",
+        "RBD", "LBU", "RBU",
+    ];
     let index = usize::try_from(code.checked_sub(1)?).ok()?;
     CODES.get(index)?.parse().ok()
 }
