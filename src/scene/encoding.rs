@@ -90,10 +90,11 @@ impl SplatAxes {
         }
     }
 
-    /// The sign by which each axis is multiplied to get right, down, forward, or, with a vertical z, what a
-    /// turn by -90 degrees around x brings there.
+    /// The sign by which each axis is multiplied to get right, down, forward; with a vertical z, a turn by -90
+    /// degrees around x follows.
     pub(crate) fn signs(self) -> [f32; 3] {
-        self.flipped.map(|flipped| if flipped { -1.0 } else { 1.0 })
+        let [x, y, z] = self.flipped;
+        [x, y, z != self.has_vertical_z].map(|flipped| if flipped { -1.0 } else { 1.0 })
     }
 
     /// Whether z points up or down.

@@ -63,7 +63,11 @@ fn indices(
         let expected = format!(
             "one SOG, with its {META} (another scene in a zip is read once it is unpacked)"
         );
-        return Err(source.malformed("zip", expected, format!("[{shown}{more}]")));
+        let found = match listed.is_empty() {
+            true => "an empty archive".to_owned(),
+            false => format!("{shown}{more}"),
+        };
+        return Err(source.malformed("zip", expected, found));
     };
     let prefix = if top.is_empty() {
         String::new()

@@ -1,0 +1,184 @@
+//! Files of the kinds that people have, rebuilt from public reports: each gives its right value or an error that
+//! says what is wrong. `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
+//! `PATH | views: NAMES` or `PATH | refused: PART OF THE MESSAGE`.
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+use std::path::{Path, PathBuf};
+
+use quadrille_scene::table::RawColumns;
+use quadrille_scene::{LoadOptions, cameras, load, load_table};
+
+/// Folder of the files beside the checkout; `None`, and a note, where it is absent.
+fn folder() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/splats");
+    if !folder.is_dir() {
+        eprintln!("skipped: {} is absent", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// Describes the result of reading `path` like the lines of the list; an error as it is.
+fn result(path: &Path, is_camera_file: bool) -> String {
+    if is_camera_file {
+        return match cameras::load(path) {
+            Ok(file) => {
+                let names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
+                format!("views: {}", names.join(", "))
+            }
+            Err(error) => format!("refused: {error}"),
+        };
+    }
+    match load(path) {
+        Ok(scene) => {
+            let (splats, dropped) = (scene.splats.len(), scene.dropped.total());
+            let warnings = scene.encoding.warnings.join("; ");
+            format!("{splats} splats, {dropped} dropped | {warnings}")
+        }
+        Err(error) => format!("refused: {error}"),
+    }
+}
+
+#[test]
+fn every_file_gives_its_value_or_names_its_fault() {
+    let Some(folder) = folder() else { return };
+    let list = include_str!("field_files.txt");
+    let mut wrong = Vec::new();
+    for line in list.lines() {
+        let (name, expected) = line.split_once(" | ").unwrap();
+        let path = folder.join(name);
+        assert!(path.exists(), "{name} is missing");
+        let found = result(
+            &path,
+            name.ends_with(".json")
+                || path.join("cameras.txt").exists()
+                || path.join("cameras.bin").exists(),
+        );
+        let is_right = match expected.strip_prefix("refused: ") {
+            Some(part) => found.starts_with("refused: ") && found.contains(part),
+            None => found.trim_end_matches(" | ").starts_with(expected),
+        };
+        if !is_right {
+            wrong.push(format!(
+                "{name}:\n  expected {expected}\n  found    {found}"
+            ));
+        }
+    }
+    assert!(list.lines().count() > 100);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn raw(path: &Path) -> RawColumns {
+    load_table(path, LoadOptions::default())
+        .unwrap()
+        .raw(path)
+        .unwrap()
+}
+
+/// Positions, quaternions and coefficients of the first splat by the format's library, @adobe/spz 0.2.3, in right,
+/// down, forward.
+#[test]
+fn spz_with_a_vertical_z_is_turned_as_by_its_library() {
+    let Some(folder) = folder() else { return };
+    for (name, mean, rotation, red) in [
+        (
+            "rub",
+            [3.562, -1.273, 0.488],
+            [-0.468, -0.062, -0.803, 0.364],
+            [0.063, 0.125, -0.25],
+        ),
+        (
+            "lfd",
+            [-3.562, 0.488, -1.273],
+            [-0.287, 0.375, 0.825, -0.311],
+            [-0.125, -0.063, 0.25],
+        ),
+        (
+            "rbu",
+            [3.562, -0.488, 1.273],
+            [-0.287, 0.375, 0.825, -0.311],
+            [0.125, 0.063, -0.25],
+        ),
+        (
+            "c12",
+            [3.562, 0.488, 1.273],
+            [-0.375, 0.287, -0.311, 0.825],
+            [-0.125, 0.063, -0.25],
+        ),
+    ] {
+        let raw = raw(&folder.join(format!("35-spz4-axes/{name}.spz")));
+        let close = |found: f32, expected: f32| (found - expected).abs() < 2e-3;
+        for axis in 0..3 {
+            assert!(close(raw.mean[axis][0], mean[axis]), "{name}: mean {axis}");
+            assert!(
+                close(raw.sh_rest[axis][0], red[axis]),
+                "{name}: coefficient {axis}"
+            );
+        }
+        let q = raw.unit_rotation(0);
+        let dot: f64 = q
+            .iter()
+            .zip(rotation)
+            .map(|(a, b): (&f64, f64)| a * b)
+            .sum();
+        assert!((dot.abs() - 1.0).abs() < 2e-3, "{name}: {q:?}");
+    }
+}
+
+#[test]
+fn equivalent_files_give_the_same_splats() {
+    let Some(folder) = folder() else { return };
+    for (one, other, tolerance) in [
+        // Colours of 8 bits: half a step of 1/255, over the constant of degree 0.
+        (
+            "36-rgb-splat-ply/rgb.ply",
+            "36-rgb-splat-ply/sh.ply",
+            0.5 / 255.0 / 0.282 + 1e-5,
+        ),
+        ("33-glb/logscale.glb", "33-glb/plain.glb", 1e-5),
+        ("32-sog-zip/subfolder.zip", "32-sog-zip/deflate.sog", 0.0),
+        ("32-sog-zip/macosx.zip", "32-sog-zip/deflate.sog", 0.0),
+    ] {
+        let [a, b] = [one, other].map(|name| raw(&folder.join(name)));
+        assert_eq!(a.rows(), b.rows(), "{one}");
+        let columns = |raw: &RawColumns| {
+            let plain = raw.mean.iter().chain(&raw.scale).chain(&raw.rotation);
+            let all = plain
+                .chain([&raw.opacity])
+                .chain(&raw.sh_constant)
+                .chain(&raw.sh_rest);
+            all.flatten().copied().collect::<Vec<f32>>()
+        };
+        let differences = columns(&a)
+            .into_iter()
+            .zip(columns(&b))
+            .map(|(a, b)| (a - b).abs());
+        let worst = differences.fold(0.0, f32::max);
+        assert!(worst <= tolerance, "{one}: {worst}");
+    }
+}
+
+/// A logarithm of minus infinity is a scale of 0: all splats are drawn, and conversion keeps them.
+#[test]
+fn splats_flattened_by_a_logarithm_of_zero_stay() {
+    let Some(folder) = folder() else { return };
+    let path = folder.join("08-scale-minus-inf/a.ply");
+    let scene = load(&path).unwrap();
+    assert_eq!((scene.splats.len(), scene.dropped.total()), (8, 0));
+    let table = load_table(&path, LoadOptions::default()).unwrap();
+    assert_eq!(table.finite_rows().len(), 8);
+    let raw = table.raw(&path).unwrap();
+    assert!(raw.scale.iter().flatten().all(|log| log.is_finite()));
+    let flat = raw
+        .scale
+        .iter()
+        .flatten()
+        .filter(|log| **log < -87.0)
+        .count();
+    assert!(flat >= 2, "{flat}");
+}
