@@ -112,8 +112,8 @@ const ACTIONS: [ActionFlag; 13] = [
     (
         "flip-axes",
         Some("AXES"),
-        "Change the signs of axes from these to right, down, forward: three letters as in RUB (right, \
-         up, back)",
+        "Turn everything from these axes to right, down, forward: three letters as in RUB (right, up, \
+         back) or, with a vertical z, RBU",
         |text| parsed(text, str::parse::<SplatAxes>).map(|value| Step::Table(Action::Axes(value))),
     ),
     (
