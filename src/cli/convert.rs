@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use self::actions::{GivenAction, OrderedActions, Step};
 use super::console::{Exit, Verbosity, fail, print, print_json};
-use super::inputs::SceneFlags;
+use super::inputs::{SceneFlags, warn_of_encoding};
 use super::interrupt;
 use super::outputs::Outputs;
 use super::usage::{finite, parsed};
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut tables = Vec::new();
     for path in &args.scenes {
         let table = load_table_task(path, args.reading.options(), task)?;
-        warn_of_encoding(path, &table, verbosity);
+        warn_of_input(path, &table, verbosity);
         lines.push(Line {
             bytes: Some(table.file_bytes),
             format: Some(table.format.name()),

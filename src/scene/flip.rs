@@ -8,11 +8,16 @@ use rayon::prelude::*;
 use super::encoding::SplatAxes;
 use super::table::RawColumns;
 use super::transform::Similarity;
+use quadrille_base::error::Result;
 use quadrille_base::math::SH_SIGN_AXES;
+use quadrille_base::task::Task;
 
 impl RawColumns {
     /// Changes from `axes` to right, down, forward. The change is its own inverse, unless z is vertical in `axes`.
-    pub fn flip_axes(&mut self, axes: SplatAxes) {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    pub fn flip_axes(&mut self, axes: SplatAxes, task: &Task) -> Result<()> {
         self.flip_positions_and_sh(axes);
         // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
         let [sx, sy, sz] = axes.signs();
@@ -24,11 +29,13 @@ impl RawColumns {
         }
         if axes.has_vertical_z() {
             let quarter = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), -FRAC_PI_2);
-            self.transform(&Similarity {
+            let turn = Similarity {
                 rotation: quarter,
                 ..Similarity::identity()
-            });
+            };
+            self.transform(&turn, task)?;
         }
+        Ok(())
     }
 
     /// Turns everything from the axes of glTF (left, up, forward) to right, down, forward: by half a

@@ -96,10 +96,7 @@ impl Action {
                 let by = self.similarity();
                 change(table, path, task, |raw| raw.transform(&by, task))?;
             }
-            Self::Axes(axes) => change(table, path, task, |raw| {
-                raw.flip_axes(*axes);
-                Ok(())
-            })?,
+            Self::Axes(axes) => change(table, path, task, |raw| raw.flip_axes(*axes, task))?,
             Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
             Self::Decimate(amount) => decimate(table, *amount, path, task)?,
             Self::Morton => {

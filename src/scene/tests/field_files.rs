@@ -10,6 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quadrille_base::task::Task;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{LoadOptions, cameras, load, load_table};
 
@@ -76,7 +77,7 @@ fn every_file_gives_its_value_or_names_its_fault() {
 fn raw(path: &Path) -> RawColumns {
     load_table(path, LoadOptions::default())
         .unwrap()
-        .raw(path)
+        .raw(path, &Task::NEVER)
         .unwrap()
 }
 
@@ -171,8 +172,8 @@ fn splats_flattened_by_a_logarithm_of_zero_stay() {
     let scene = load(&path).unwrap();
     assert_eq!((scene.splats.len(), scene.dropped.total()), (8, 0));
     let table = load_table(&path, LoadOptions::default()).unwrap();
-    assert_eq!(table.finite_rows().len(), 8);
-    let raw = table.raw(&path).unwrap();
+    assert_eq!(table.finite_rows(&Task::NEVER).unwrap().len(), 8);
+    let raw = table.raw(&path, &Task::NEVER).unwrap();
     assert!(raw.scale.iter().flatten().all(|log| log.is_finite()));
     let flat = raw
         .scale

@@ -49,7 +49,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut raw = decode(&header, &streams, source.task)?;
     let axes = stated.or(source.options.axes).unwrap_or(SplatAxes::RUB);
     let unknown_axes = unknown_axes.filter(|_| source.options.axes.is_none());
-    raw.flip_axes(axes);
+    raw.flip_axes(axes, source.task)?;
     let packing = if is_gzip { "gzip" } else { "zstd streams" };
     let compression = format!("{packing}, version {}", header.version);
     let mut encoding = SceneEncoding::new(compression, LOSSES);

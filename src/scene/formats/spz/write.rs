@@ -43,7 +43,7 @@ pub(in crate::formats) fn write(
     task: &Task,
 ) -> Result<Vec<u8>> {
     let mut raw = table.raw(path, task)?;
-    raw.flip_axes(SplatAxes::RUB);
+    raw.flip_axes(SplatAxes::RUB, task)?;
     let antialiased = table.encoding.antialiased == Some(true);
     let header = SpzHeader {
         version,
