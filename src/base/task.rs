@@ -47,7 +47,6 @@ impl Task {
     };
 
     /// Creates a task that can be cancelled.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             cancelled: Some(Arc::default()),
@@ -57,14 +56,12 @@ impl Task {
 
     /// Sets the callback for progress. It receives the amount of work done and the total, in units of the
     /// call: frames, rows, jobs. Threads may call it at the same time and out of order.
-    #[must_use]
     pub fn on_progress(self, progress: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         let progress: Option<Arc<Progress>> = Some(Arc::new(progress));
         Self { progress, ..self }
     }
 
     /// The same task without its callback, for a call that is a part of a longer one.
-    #[must_use]
     pub fn without_progress(&self) -> Self {
         Self {
             cancelled: self.cancelled.clone(),
@@ -82,7 +79,6 @@ impl Task {
 
     /// Whether [`Self::cancel`] has been called.
     #[inline]
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         let cancelled = self.cancelled.as_ref();
         cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed))
@@ -159,7 +155,6 @@ impl Task {
     }
 
     /// Starts to count `total` units of work, which threads report one by one.
-    #[must_use]
     pub fn steps(&self, total: u64) -> Steps<'_> {
         Steps {
             task: self,

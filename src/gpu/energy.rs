@@ -130,7 +130,6 @@ pub struct EnergyEstimate {
 
 impl EnergyEstimate {
     /// Lowest and highest total energy of the band in mJ.
-    #[must_use]
     pub fn band_mj(&self) -> [f64; 2] {
         bounds(self.corners_mj)
     }
@@ -138,7 +137,6 @@ impl EnergyEstimate {
     /// Energy of `other` as a multiple of this one, with the constants as configured, and the lowest and
     /// highest such ratio of the band: both draws are on one machine, so they share its constants. `None`
     /// if this one takes no energy at some corner.
-    #[must_use]
     pub fn ratio_of(&self, other: &Self) -> Option<[f64; 3]> {
         let corners = std::array::from_fn(|at| other.corners_mj[at] / self.corners_mj[at]);
         let [low, high] = bounds(corners);
@@ -158,7 +156,6 @@ fn bounds(numbers: [f64; 4]) -> [f64; 2] {
 
 impl EnergySpec {
     /// Energy of a draw of `cycles` at `clock_mhz`, with its band.
-    #[must_use]
     pub fn estimate(&self, events: EnergyEvents, cycles: Cycle, clock_mhz: f64) -> EnergyEstimate {
         let seconds = cycles as f64 / (clock_mhz * 1e6);
         let energy = self.energy(&events, seconds);

@@ -17,7 +17,6 @@ use quadrille_machine::memory::sector_cache::CacheCounters;
 
 /// Modelled times of a frame whose draw or raster kernel is `outcome`; `work` describes its preprocessing.
 /// `None` for the accelerator, whose stages overlap.
-#[must_use]
 pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
     let clock = config.gpu.clock_mhz;
     match outcome {
@@ -43,7 +42,6 @@ pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Optio
 }
 
 /// Energy of the draw or of the raster kernel; `None` for the accelerator, which is made of other units.
-#[must_use]
 pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let events = match outcome {
         Outcome::Pipeline(result)

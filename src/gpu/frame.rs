@@ -37,7 +37,6 @@ pub struct FrameTimes {
 
 impl FrameTimes {
     /// Times of the cycles of preprocess, sort and raster at `clock_mhz`.
-    #[must_use]
     pub fn new(cycles: [Cycle; 3], clock_mhz: f64) -> Self {
         let ms = |cycles: Cycle| cycles as f64 / (clock_mhz * 1e3);
         let [preprocess_ms, sort_ms, raster_ms] = cycles.map(ms);

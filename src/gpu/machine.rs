@@ -77,7 +77,6 @@ impl Machine {
     }
 
     /// Renders a view.
-    #[must_use]
     pub fn run(&self, view: &PreparedView<'_>) -> MethodRun {
         self.draw(view, &Task::NEVER)
     }
@@ -130,7 +129,6 @@ impl Machine {
     }
 
     /// Renders a view on several machines, in parallel on rayon's current pool.
-    #[must_use]
     pub fn run_all(machines: &[Self], view: &PreparedView<'_>) -> Vec<MethodRun> {
         let machines = machines.par_iter();
         machines.map(|machine| machine.run(view)).collect()

@@ -35,7 +35,6 @@ impl Method {
     /// Every method that the paper compares: all variants of the pipeline, blending in the shader without and
     /// with order, the software renderer with and without early termination and with squares, and the
     /// accelerator. Rendering in several passes, which has a number to choose, is not among them.
-    #[must_use]
     pub fn paper() -> Vec<Self> {
         let software = [
             ComputeMethod::ORIENTED,
@@ -52,13 +51,11 @@ impl Method {
     }
 
     /// The variants of the pipeline that the paper compares, and tile-grid coalescing alone.
-    #[must_use]
     pub fn defaults() -> Vec<Self> {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }
 
     /// Name of the method, as [`Method::parse`] takes it.
-    #[must_use]
     pub fn name(self) -> String {
         self.to_string()
     }
@@ -115,7 +112,6 @@ impl Method {
     }
 
     /// The variant of the pipeline, if the method is one.
-    #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
             Self::Pipeline(variant) => Some(variant),
@@ -124,7 +120,6 @@ impl Method {
     }
 
     /// Whether the method runs on the graphics pipeline.
-    #[must_use]
     pub fn is_pipeline(self) -> bool {
         matches!(
             self,

@@ -27,7 +27,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the method that gave this result.
-    #[must_use]
     pub fn method(&self) -> Method {
         match self {
             Self::Pipeline(result) => Method::Pipeline(result.variant),
@@ -40,7 +39,6 @@ impl Outcome {
 
     /// Cycles from sorted splats to the picture: of the draw, of the raster kernel, or of sort and
     /// rendering of the accelerator, in cycles of the emulated GPU.
-    #[must_use]
     pub fn cycles(&self) -> Cycle {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
@@ -52,7 +50,6 @@ impl Outcome {
     }
 
     /// Fragments blended.
-    #[must_use]
     pub fn fragments_blended(&self) -> u64 {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
@@ -64,7 +61,6 @@ impl Outcome {
     }
 
     /// The result of the graphics pipeline, if it is one.
-    #[must_use]
     pub fn pipeline(&self) -> Option<&SimulationResult> {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
@@ -75,7 +71,6 @@ impl Outcome {
     }
 
     /// The result of the graphics pipeline by value, if it is one.
-    #[must_use]
     pub fn into_pipeline(self) -> Option<SimulationResult> {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
@@ -86,7 +81,6 @@ impl Outcome {
     }
 
     /// Cycles of units, in pipeline order.
-    #[must_use]
     pub fn units(&self) -> Vec<UnitCycles> {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
@@ -98,7 +92,6 @@ impl Outcome {
     }
 
     /// Returns the rendered picture.
-    #[must_use]
     pub fn frame(&self) -> Frame {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
@@ -110,7 +103,6 @@ impl Outcome {
     }
 
     /// Describes counters and cycles that do not add up. The list is empty unless the emulator has a bug.
-    #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         match self {
             Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {

@@ -191,26 +191,22 @@ impl SimulationResult {
     }
 
     /// Returns the picture in the framebuffer.
-    #[must_use]
     pub fn frame(&self) -> Frame {
         self.framebuffer.frame()
     }
 
     /// The port with the highest occupancy.
-    #[must_use]
     pub fn critical_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::critical(&self.units)
     }
 
     /// The port that limits the run, or `None` if latency and bursts do.
-    #[must_use]
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::limiting(&self.units)
     }
 
     /// Describes counters and cycles that do not add up. The list is empty unless the simulator has a
     /// bug.
-    #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         let (f, q, r) = (&self.fragments, &self.quads, &self.raster);
         let mut wrong = Vec::new();

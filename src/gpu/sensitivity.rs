@@ -68,7 +68,6 @@ impl FieldSensitivity {
 }
 
 /// Speedup of `variant`: the cycles of variant 0 divided by its cycles.
-#[allow(clippy::cast_precision_loss, reason = "a ratio, for people")]
 fn speedup(cycles: &[Cycle], variant: usize) -> f64 {
     cycles[0] as f64 / cycles[variant].max(1) as f64
 }

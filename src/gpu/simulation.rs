@@ -43,7 +43,6 @@ impl Default for Simulation {
 
 impl Simulation {
     /// Settings for methods, or variants of the pipeline, in a configuration.
-    #[must_use]
     pub fn new(config: Config, methods: impl IntoIterator<Item = impl Into<Method>>) -> Self {
         Self {
             config,

@@ -19,7 +19,6 @@ pub struct UnusedField {
 impl Config {
     /// Fields with other values than in `base` that no run of `methods` reads. The estimates of frame times
     /// and energy are made behind a run and are no part of it.
-    #[must_use]
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);

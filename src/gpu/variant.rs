@@ -54,19 +54,16 @@ impl Variant {
     }
 
     /// Whether tile-grid coalescing is on.
-    #[must_use]
     pub const fn tgc(self) -> bool {
         self.0 & TGC != 0
     }
 
     /// Whether quad reordering is on, with merging in the shader.
-    #[must_use]
     pub const fn qru(self) -> bool {
         self.0 & QRU != 0
     }
 
     /// Whether hardware early termination is on.
-    #[must_use]
     pub const fn het(self) -> bool {
         self.0 & HET != 0
     }

@@ -95,7 +95,6 @@ impl Gpc<'_> {
     }
 
     /// The configured flush policy of tile coalescing.
-    #[must_use]
     pub fn flush_policy(&self) -> Timeout<Evict> {
         self.config.tc.policy()
     }
@@ -120,7 +119,6 @@ impl Gpc<'_> {
 
     /// Units from tested quads to the framebuffer: quad reordering, warp packing, launch, shader cores,
     /// CROP.
-    #[must_use]
     pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
         let (c, variant) = (self.config, self.variant);
         #[allow(
@@ -272,13 +270,11 @@ impl Simulator {
     }
 
     /// Sets the optional results.
-    #[must_use]
     pub fn watching(self, watch: Watch) -> Self {
         Self { watch, ..self }
     }
 
     /// Sets the task whose cancellation ends runs early. The result of such a run has no meaning.
-    #[must_use]
     pub fn under(self, task: &Task) -> Self {
         let task = task.without_progress();
         Self { task, ..self }
@@ -286,7 +282,6 @@ impl Simulator {
 
     /// Renders in `passes` batches of splats with stencil updates between them, one at least (VR-Pipe,
     /// section IV-B).
-    #[must_use]
     pub fn in_passes(self, passes: u32) -> Self {
         Self { passes, ..self }
     }
@@ -304,13 +299,11 @@ impl Simulator {
     }
 
     /// The configuration.
-    #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// Simulates a draw, on the pipeline with the units from outside if the configuration has any.
-    #[must_use]
     pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
         if let Some(wiring) = self.config.extensions.wiring::<Wiring>() {
             return wiring(self, draw, shader, tests);

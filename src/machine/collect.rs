@@ -50,7 +50,6 @@ impl UnitCycles {
 
     /// Items that passed the port, as a share of the number that could have passed at its largest rate, 0 to
     /// 1 (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
-    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn throughput(&self) -> Option<f64> {
         let most = self.rate?.in_cycles(self.total());
         Some(self.moved as f64 / most.max(1.0))
@@ -75,7 +74,6 @@ impl UnitCycles {
         of_reason.map(|(_, cycles)| cycles).sum()
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     fn share(&self, cycles: u64) -> f64 {
         cycles as f64 / self.total().max(1) as f64
     }

@@ -26,14 +26,12 @@ pub struct IssuePort {
 
 impl IssuePort {
     /// Creates an idle unit that issues at `rate` into a pipeline of `latency` cycles.
-    #[must_use]
     pub fn new(rate: Rate, latency: u64) -> Self {
         Self::of_width(rate, 1, latency)
     }
 
     /// Creates an idle unit that issues beats of quads at `rate` in quads: up to eight quads, or the port
     /// width if smaller, share a slot, and a slot that is not full takes as long as a full one.
-    #[must_use]
     pub fn of_beats(rate: Rate, latency: u64) -> Self {
         Self::of_width(rate, beat_width(rate), latency)
     }
@@ -171,28 +169,24 @@ impl IssuePort {
     }
 
     /// Cycle at which the port is free and the last item has been accepted.
-    #[must_use]
     pub fn done(&self) -> Cycle {
         self.clock.whole_cycle().max(self.last_taken)
     }
 
     /// First cycle at which the port is free, whether or not the pipeline has room.
     #[inline]
-    #[must_use]
     pub fn port_free(&self) -> Cycle {
         self.clock.cycle()
     }
 
     /// First cycle at which the next item can start.
     #[inline]
-    #[must_use]
     pub fn free(&self) -> Cycle {
         self.stages.entry(self.clock.cycle())
     }
 }
 
 /// Quads of a beat that share a slot of a port of `rate`: the smaller of the port width and a beat.
-#[must_use]
 pub fn beat_width(rate: Rate) -> u32 {
     #[allow(clippy::cast_possible_truncation, reason = "eight quads")]
     const BEAT: u32 = BEAT_QUADS as u32;

@@ -25,33 +25,28 @@ impl Rate {
     pub const MOST: Self = Self::new(32, 1);
 
     /// The rate of `items` in `cycles` cycles. Neither is 0.
-    #[must_use]
     pub const fn new(items: u32, cycles: u32) -> Self {
         assert!(items > 0 && cycles > 0, "a rate is above 0");
         Self { items, cycles }
     }
 
     /// The rate of `items`, a validated field, in `cycles` cycles.
-    #[must_use]
     pub fn of(items: u64, cycles: u64) -> Self {
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).max(1);
         Self::new(number(items), number(cycles))
     }
 
     /// Items in [`Rate::cycles`] cycles.
-    #[must_use]
     pub const fn items(self) -> u32 {
         self.items
     }
 
     /// Cycles for [`Rate::items`] items.
-    #[must_use]
     pub const fn cycles(self) -> u32 {
         self.cycles
     }
 
     /// Items and cycles without a common divisor.
-    #[must_use]
     pub(super) const fn reduced(self) -> (u32, u32) {
         let (mut divisor, mut rest) = (self.items, self.cycles);
         while rest > 0 {
@@ -73,8 +68,6 @@ impl Rate {
     }
 
     /// Items that pass in `cycles` cycles, as a real number.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a number for people")]
     pub fn in_cycles(self, cycles: u64) -> f64 {
         cycles as f64 * f64::from(self.items) / f64::from(self.cycles)
     }

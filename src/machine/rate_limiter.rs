@@ -28,7 +28,6 @@ impl RateClock {
     ///
     /// # Panics
     /// If the rate, a reduced fraction, has more than 524,288 items that are not a power of two.
-    #[must_use]
     pub const fn new(rate: Rate) -> Self {
         let (items, cycles) = rate.reduced();
         let (items, cycles) = (items as u64, cycles as u64);
@@ -49,14 +48,12 @@ impl RateClock {
 
     /// The cycle.
     #[inline(always)]
-    #[must_use]
     pub const fn cycle(&self) -> Cycle {
         self.time >> PART_BITS
     }
 
     /// The cycle, or the next one if a part of it has been used.
     #[inline(always)]
-    #[must_use]
     pub const fn whole_cycle(&self) -> Cycle {
         (self.time + (PARTS - 1)) >> PART_BITS
     }
@@ -69,7 +66,6 @@ impl RateClock {
 
     /// Number of items, at most `most`, that can start in the current cycle.
     #[inline]
-    #[must_use]
     pub fn left_in_cycle(&self, most: u64) -> u64 {
         let left = self.parts - self.time % PARTS;
         // Most rates are whole numbers of items per cycle, whose quotients are shifts.
@@ -116,7 +112,6 @@ pub struct RateLimiter {
 
 impl RateLimiter {
     /// Creates a port.
-    #[must_use]
     pub const fn new(rate: Rate) -> Self {
         Self {
             clock: RateClock::new(rate),
@@ -142,7 +137,6 @@ impl RateLimiter {
 
     /// First cycle in which another item can be served.
     #[inline]
-    #[must_use]
     pub const fn free(&self) -> Cycle {
         self.clock.cycle()
     }

@@ -100,7 +100,6 @@ pub struct Activity {
 
 impl Activity {
     /// Starts the accounting of a port that items pass at most at `rate`.
-    #[must_use]
     pub fn of_rate(rate: Rate) -> Self {
         Self {
             rate: Some(rate),

@@ -126,7 +126,6 @@ fn at_depth(vertex: Vertex, depth: f64) -> ([f64; 2], f64) {
 
 /// [`area`], rounded once.
 #[inline]
-#[allow(clippy::cast_precision_loss, reason = "at most 2^61")]
 fn twice_area(triangle: [Vertex; 3]) -> f64 {
     area(triangle) as f64
 }

@@ -149,7 +149,6 @@ impl GreedyOrder {
 }
 
 /// Score of a vertex at a place in the cache, with this number of triangles left.
-#[allow(clippy::cast_precision_loss, reason = "places and counts are small")]
 fn score(place: Option<usize>, left: usize) -> f32 {
     if left == 0 {
         return 0.0;

@@ -56,7 +56,6 @@ impl MeshResult {
 }
 
 /// `a / b`; 0 where `b` is 0.
-#[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 pub fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }

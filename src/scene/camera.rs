@@ -169,7 +169,6 @@ impl Camera {
     /// The pinhole that stands for the camera where only pinholes can be drawn: with the same focal lengths
     /// for a fisheye, and with a vertical field of view of 90 degrees, one face of the cube map, for a
     /// panorama.
-    #[must_use]
     pub fn as_pinhole(&self) -> Self {
         let mut pinhole = Self {
             projection: Projection::Pinhole,

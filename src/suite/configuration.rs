@@ -60,7 +60,6 @@ impl Configuration {
     }
 
     /// The name or, without one, the preset and the changes.
-    #[must_use]
     pub fn label(&self) -> String {
         label(self.name.as_deref(), &self.preset, &self.changed)
     }

@@ -95,7 +95,6 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
 /// Formats rows as CSV, with a heading. Nested keys are joined by dots as in
 /// `units.crop.utilisation`; fields of the configuration in which a row differs from its preset have a
 /// column such as `tc.bins`, filled in every line; cells without a value are empty.
-#[must_use]
 pub fn text(rows: &[Row]) -> String {
     let fields = rows.iter().flat_map(|row| row.key.changed.keys());
     let fields: BTreeSet<&String> = fields.collect();

@@ -48,7 +48,6 @@ pub struct JobKey {
 
 impl JobKey {
     /// The name of the configuration or, without one, its preset and its changes.
-    #[must_use]
     pub fn configuration_label(&self) -> String {
         label(self.configuration.as_deref(), &self.preset, &self.changed)
     }

@@ -189,7 +189,6 @@ impl Plan {
     }
 
     /// Configurations of the jobs.
-    #[must_use]
     pub fn configurations(&self) -> &[Configuration] {
         &self.configurations
     }

@@ -68,7 +68,6 @@ pub struct Row {
 
 impl MethodRow {
     /// A count of the report: `cycles`, or keys joined by dots as in `fragments.blended`.
-    #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         if name == "cycles" {
             return Some(self.cycles);
@@ -156,7 +155,6 @@ impl Row {
     }
 
     /// Results of the method called `name`.
-    #[must_use]
     pub fn method(&self, name: &str) -> Option<&MethodRow> {
         self.variants.iter().find(|v| v.name == name)
     }

@@ -39,13 +39,11 @@ impl Shard {
     }
 
     /// Whether the shard has the job at `job` of the whole suite.
-    #[must_use]
     pub fn contains(self, job: usize) -> bool {
         job as u64 % u64::from(self.count) == u64::from(self.index - 1)
     }
 
     /// The shard's own results file: `rows.2-of-4.jsonl` beside `rows.jsonl`.
-    #[must_use]
     pub fn file(self, results: &Path) -> PathBuf {
         let (stem, extension) = parts(results);
         results.with_file_name(format!("{stem}.{self}{extension}"))

@@ -91,7 +91,6 @@ impl Suite {
     }
 
     /// The methods to run, each once.
-    #[must_use]
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }

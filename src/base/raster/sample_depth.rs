@@ -70,7 +70,6 @@ impl DepthPlane {
     /// The depth at a sample: the depth at the shading pixel's corner plus the change on the way to the
     /// sample.
     pub fn at_sample(&self, corner: [i32; 2], offset: [i32; 2]) -> f32 {
-        #[allow(clippy::cast_precision_loss, reason = "at most 512")]
         let [x, y] = offset.map(|v| v as f32);
         self.at_corner(corner[0], corner[1]) + (self.slope[0] * x + self.slope[1] * y)
     }

@@ -95,7 +95,6 @@ impl SamplePattern {
     fn new(per_pixel: u32, side_px: i32, positions: &[[i32; 2]]) -> Self {
         let offsets: [[i32; 2]; MAX_SAMPLES] =
             std::array::from_fn(|k| positions[k % positions.len()]);
-        #[allow(clippy::cast_precision_loss, reason = "below 512")]
         let lanes_f32 = [0, 1].map(|axis| offsets.map(|o| o[axis] as f32));
         let centre = side_px * PIXEL / 2;
         let distance = |k: u8| {

@@ -40,7 +40,6 @@ impl CompareOp {
 
     /// Whether `incoming` passes against `stored`. Values without an order (NaN) pass `NotEqual`
     /// and `Always` only.
-    #[must_use]
     #[inline]
     pub fn passes<T: PartialOrd + Copy>(self, incoming: T, stored: T) -> bool {
         match self {

@@ -160,7 +160,6 @@ impl Default for Profile {
 
 impl StopRule {
     /// Parses `none`, `inria`, `inria:T`, `gsplat`, `gsplat:T`, `hw` or `hw:ALPHA`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (rule, threshold) = match text.split_once(':') {
             Some((rule, number)) => (

@@ -24,7 +24,6 @@ pub fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
 ///
 /// The colour unit (front: the stored colour) and quad merging in the shader (front: the older quad) use
 /// the same rule.
-#[must_use]
 #[inline(always)]
 pub fn under(front: &QuadColour, back: &QuadColour) -> QuadColour {
     let mut sum = *front;

@@ -84,7 +84,6 @@ impl Default for StencilTest {
 
 impl StencilTest {
     /// Largest value that the application sees, which is also the mask of its bits.
-    #[must_use]
     #[inline]
     pub fn greatest(&self) -> u8 {
         if self.top_bit_taken {
@@ -95,7 +94,6 @@ impl StencilTest {
     }
 
     /// Whether a fragment passes against `stored`.
-    #[must_use]
     #[inline]
     pub fn passes(&self, stored: u8) -> bool {
         let mask = self.read_mask & self.greatest();

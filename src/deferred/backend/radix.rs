@@ -48,7 +48,6 @@ pub struct SortCounters {
 
 impl SortCounters {
     /// Passes per tile; 0 without tiles.
-    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     pub fn passes_mean(&self) -> f64 {
         self.passes as f64 / self.tiles.max(1) as f64
     }

@@ -23,7 +23,6 @@ impl BufferTraffic {
     }
 
     /// Bytes moved as a share of those without compression; `None` if nothing was moved.
-    #[allow(clippy::cast_precision_loss, reason = "bytes far below 2^53")]
     pub fn ratio(&self) -> Option<f64> {
         (self.raw > 0).then(|| self.bytes() as f64 / self.raw as f64)
     }

@@ -165,10 +165,6 @@ fn on_edges(
 }
 
 /// A column or row as a number of pixels.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "pictures have at most 2^15 pixels per side"
-)]
 #[inline(always)]
 pub fn pixels(v: u32) -> f32 {
     v as f32

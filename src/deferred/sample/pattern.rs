@@ -206,7 +206,6 @@ impl SampleGroup {
 }
 
 /// The upper 24 bits of a fraction of 2^32, below 1.
-#[allow(clippy::cast_precision_loss, reason = "24 bits")]
 fn unit_interval(fraction: u32) -> f32 {
     (fraction >> 8) as f32 / 16_777_216.0
 }

@@ -56,7 +56,6 @@ pub struct TileLists {
 impl TileLists {
     /// Lists the splats of `draw` in the tiles that `test` finds. Primitives that are no splats are in no
     /// list.
-    #[must_use]
     pub fn new(draw: &Draw, test: TileTest) -> Self {
         let layout = TileLayout::new(draw.width, draw.height);
         let spans = spans(draw, test, TILE_PX);
@@ -86,13 +85,11 @@ impl TileLists {
     }
 
     /// Number of entries of all lists: pairs of a splat and a tile.
-    #[must_use]
     pub fn pairs(&self) -> u64 {
         self.entries.len() as u64
     }
 
     /// Number of tiles.
-    #[must_use]
     pub fn tiles(&self) -> usize {
         self.ends.len()
     }
@@ -103,7 +100,6 @@ impl TileLists {
     }
 
     /// The list of a tile: positions in drawing order.
-    #[must_use]
     pub fn tile(&self, tile: usize) -> &[u32] {
         &self.entries[self.start(tile)..self.ends[tile]]
     }
@@ -253,7 +249,6 @@ fn square_radius_px(splat: &ProjectedSplat) -> f64 {
 
 /// Bits of the key by which pairs of a splat and one of `tiles` tiles are sorted: the tile's number in
 /// front of 32 bits of depth.
-#[must_use]
 pub fn key_bits(tiles: usize) -> u64 {
     32 + u64::from((tiles as u64).checked_ilog2().map_or(0, |bits| bits + 1))
 }

@@ -117,7 +117,6 @@ impl BlockDraw<'_> {
     ///
     /// # Panics
     /// When the list names a splat that the draw has not.
-    #[must_use]
     pub fn run(&self, origin: [u32; 2], list: &[u32], level: SimdLevel) -> Block {
         dispatch!(level.level(), simd => self.run_lanes(simd, origin, list))
     }

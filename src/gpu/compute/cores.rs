@@ -49,7 +49,6 @@ pub struct CyclesByReason {
 
 impl CyclesByReason {
     /// Every reason with its name.
-    #[must_use]
     pub fn named(&self) -> [(&'static str, u64); 5] {
         [
             ("issue", self.issue),

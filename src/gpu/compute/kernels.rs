@@ -34,7 +34,6 @@ impl Workload {
     }
 
     /// Bytes that preprocess reads and writes.
-    #[must_use]
     pub fn preprocess_bytes(&self, spec: &KernelsSpec) -> u64 {
         let visible = spec.visible_bytes + spec.sh_bytes * self.sh_coefficients;
         self.over_splats(spec.near_bytes, spec.off_screen_bytes, visible)
@@ -42,7 +41,6 @@ impl Workload {
 }
 
 /// Costs of the kernels ahead of the raster in software, in order.
-#[must_use]
 pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
     let spec = &config.kernels;
     let radix = RadixSort {
@@ -85,7 +83,6 @@ pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
 /// by depth alone (VR-Pipe, section III-A). Preprocess is assumed to cost the same as in the software
 /// renderer, except that it writes a depth and an index per visible splat in place of the number of its
 /// tiles.
-#[must_use]
 pub fn draw_kernels(work: &Workload, config: &Config) -> [KernelCost; 2] {
     let (spec, frame) = (&config.kernels, &config.frame);
     let radix = RadixSort {

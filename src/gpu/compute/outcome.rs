@@ -81,7 +81,6 @@ impl ComputeMethod {
     }
 
     /// The stop rule of the renderer for a profile with the rule `of_profile`.
-    #[must_use]
     pub fn stop(self, of_profile: StopRule) -> StopRule {
         match self.termination {
             Termination::Profile => of_profile,
@@ -154,23 +153,18 @@ pub struct ComputeResult {
 impl ComputeResult {
     /// Share of lanes that blend, over all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no entry is
     /// visited.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn blending_share(&self) -> Option<f64> {
         let lanes = 32 * self.warp_entries;
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
     }
 
     /// Share of lanes that blend, over all entries that at least one lane of their warp blends, 0 to 1.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a share, for people")]
     pub fn blending_share_of_blending(&self) -> Option<f64> {
         let lanes = 32 * self.warp_entries_blending;
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
     }
 
     /// Cycles of the schedulers of the cores, and of the ports of L2 and DRAM.
-    #[must_use]
     pub fn units(&self) -> Vec<UnitCycles> {
         let reasons = self.cycles_by_reason;
         let idle = [
@@ -195,7 +189,6 @@ impl ComputeResult {
     }
 
     /// Describes counters and cycles that do not add up. The list is empty unless the renderer has a bug.
-    #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         let mut wrong: Vec<_> = UnitCycles::discrepancies(&self.units(), self.cycles).collect();
         let lanes = &self.lanes;

@@ -77,7 +77,6 @@ pub(super) struct WarpCost {
 impl ComputeSpec {
     /// Number of blocks that a core holds at once, at least 1: the least that warp slots, registers and
     /// shared memory allow.
-    #[must_use]
     pub fn blocks_per_core(&self, cores: &CoresSpec) -> u64 {
         let registers = self.registers_per_thread.next_multiple_of(REGISTER_UNIT);
         let by_warps = cores.warps_per_core / BLOCK_WARPS as u64;

@@ -13,14 +13,12 @@ pub struct RadixSort {
 
 impl RadixSort {
     /// Number of passes.
-    #[must_use]
     pub fn passes(&self) -> u64 {
         self.key_bits.div_ceil(self.digit_bits)
     }
 
     /// Bytes read and written per pair: the keys once for all counts, and key and value in and out in every
     /// pass.
-    #[must_use]
     pub fn bytes_per_pair(&self) -> u64 {
         let [key, value] = self.bytes;
         key + self.passes() * 2 * (key + value)

@@ -36,7 +36,6 @@ pub struct SceneCounts {
 
 impl SceneCounts {
     /// Counts of a scene that contains exactly the splats of `draw`.
-    #[must_use]
     pub fn of(draw: &Draw) -> Self {
         let last = draw.splats.iter().map(|splat| u64::from(splat.index) + 1);
         Self {
@@ -82,7 +81,6 @@ impl ComputeRenderer {
 
     /// Renders the splats of `draw`, which are of a scene with the counts `scene`, under the stop rule of
     /// the method for a profile with the rule `stop`.
-    #[must_use]
     pub fn run(
         &self,
         draw: &Draw,

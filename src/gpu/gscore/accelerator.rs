@@ -67,10 +67,8 @@ pub struct GscoreResult {
 
 impl GscoreResult {
     /// Sort and rendering, in cycles of the emulated GPU.
-    #[must_use]
     #[allow(
         clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
         clippy::cast_sign_loss,
         reason = "cycles of a frame, scaled by a ratio of clocks"
     )]
@@ -79,14 +77,11 @@ impl GscoreResult {
     }
 
     /// Duration of `cycles` of the accelerator in milliseconds.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a time, for people")]
     pub fn ms(&self, cycles: u64) -> f64 {
         cycles as f64 / (self.clock_mhz * 1e3)
     }
 
     /// Describes counters that do not add up. The list is empty unless the model has a bug.
-    #[must_use]
     pub fn discrepancies(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         if self.entries > self.pairs || self.subtiles > 4 * self.entries {
@@ -125,7 +120,6 @@ impl Gscore {
     }
 
     /// Renders the splats of `draw`, which are of a scene with the counts `scene`.
-    #[must_use]
     pub fn run(
         &self,
         draw: &Draw,
@@ -212,7 +206,6 @@ fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) ->
 /// Cycles that bytes take at DRAM's bandwidth.
 #[allow(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     reason = "not negative, and far below 2^53"
 )]

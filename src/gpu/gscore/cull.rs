@@ -20,7 +20,6 @@ pub struct Bitmaps {
 
 impl Bitmaps {
     /// Tests the oriented boxes of `draw` against the subtiles of the tiles that list them.
-    #[must_use]
     pub fn new(draw: &Draw, lists: &TileLists) -> Self {
         let spans = spans(draw, TileTest::OrientedBox, SUBTILE_PX).concat();
         let across = TileLayout::new(draw.width, draw.height).tiles_across as usize;
@@ -47,7 +46,6 @@ impl Bitmaps {
     }
 
     /// Bitmaps of the entries of a tile.
-    #[must_use]
     pub fn tile(&self, tile: usize) -> &[u8] {
         &self.tiles[tile]
     }

@@ -21,7 +21,6 @@ pub struct TileWork {
 impl TileWork {
     /// The work of a tile with the bitmaps of its entries, whose subtiles live up to the entries of number
     /// `ends`. A core skips an entry without a live subtile in one cycle.
-    #[must_use]
     pub fn new(bitmaps: &[u8], ends: [u32; SUBTILES], spec: &GscoreSpec) -> Self {
         let last = ends.into_iter().fold(0, u32::max);
         let per_subtile = u64::from(SUBTILE_PX * SUBTILE_PX).div_ceil(spec.units_per_core);
@@ -40,7 +39,6 @@ impl TileWork {
 }
 
 /// Cycles until the last of `tiles` is drawn, each by the core that is free first, in tile order.
-#[must_use]
 pub fn cycles(tiles: &[TileWork], spec: &GscoreSpec) -> u64 {
     let mut free: BinaryHeap<_> = vec![Reverse(0_u64); index(spec.cores)].into();
     for tile in tiles {

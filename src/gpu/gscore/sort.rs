@@ -26,7 +26,6 @@ impl SortWork {
     }
 
     /// Cycles of the sorting units. All units of a kind work in parallel.
-    #[must_use]
     pub fn cycles(&self, spec: &GscoreSpec) -> u64 {
         let quick_sort = self.quick_sort.div_ceil(spec.quick_sort_units);
         quick_sort.max(self.bitonic.div_ceil(spec.bitonic_units))
@@ -34,7 +33,6 @@ impl SortWork {
 }
 
 /// Cycles for which a chunk holds a bitonic unit: log2(n) (log2(n) + 1) / 2 steps over n pairs.
-#[must_use]
 pub fn chunk_cycles(spec: &GscoreSpec) -> u64 {
     let size = spec.chunk.next_power_of_two();
     let levels = u64::from(size.trailing_zeros());

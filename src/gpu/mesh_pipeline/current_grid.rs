@@ -151,7 +151,6 @@ impl CurrentGrid {
 /// Upper bound of the error by which a sample of a triangle may seem nearer than the nearest corner. Its
 /// depth is rounded twice: from a corner of the triangle to the corner of the shading pixel, and from there
 /// to the sample.
-#[allow(clippy::cast_precision_loss, reason = "a bound, with room to spare")]
 fn rounding(plane: &DepthPlane, corners: [Vertex; 3]) -> f32 {
     const UNIT: f32 = 1.0 / 4_194_304.0;
     let from = plane.origin;

@@ -95,7 +95,6 @@ impl<'a> FragmentShader<'a> {
     /// Creates the shader of `splats`, indexed by [`Quad::primitive`], in a picture of `size_px` (width,
     /// height; below 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides the
     /// fragments near the cut.
-    #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
     pub fn new(
         splats: &'a [ProjectedSplat],
         size_px: [u32; 2],
@@ -197,7 +196,6 @@ impl<'a> FragmentShader<'a> {
 
     /// Centre of a pixel relative to the centre of the picture.
     #[inline(always)]
-    #[allow(clippy::cast_precision_loss, reason = "sides are below 2^16")]
     pub(crate) fn position(&self, x: u32, y: u32) -> [f32; 2] {
         // Exact: halves, far below 2^23.
         [

@@ -24,7 +24,6 @@ pub struct LateQueue {
 
 impl LateQueue {
     /// Creates an empty queue for `depth` beats, at least two.
-    #[must_use]
     pub fn new(depth: u64) -> Self {
         Self {
             waiting: VecDeque::new(),

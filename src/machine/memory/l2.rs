@@ -35,10 +35,6 @@ spec! {
 
 impl L2Spec {
     /// Bandwidth of all slices in bytes per cycle of the units, which run at `clock_mhz`.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "sizes are validated to be small"
-    )]
     pub fn bytes_per_cycle(&self, clock_mhz: f64) -> f64 {
         let per_clock = (self.slices * self.slice_bytes_per_cycle) as f64;
         per_clock * self.clock_mhz / clock_mhz

@@ -36,7 +36,6 @@ impl DrawnArea {
     }
 
     /// Mean area in pixels; `None` without triangles.
-    #[allow(clippy::cast_precision_loss, reason = "sums far below 2^53")]
     pub fn mean_px(&self) -> Option<f64> {
         let area = self.twice_area as f64 / (2.0 * UNITS * UNITS);
         (self.triangles > 0).then(|| area / self.triangles as f64)

@@ -100,7 +100,6 @@ impl VisibleFrame {
 
     /// The layers of a pixel from the owners of its samples, which are those from `first` on of the
     /// shading pixel at `corner`.
-    #[allow(clippy::cast_precision_loss, reason = "at most 16 samples")]
     fn pixel_layers(
         &self,
         owners: &[u32],

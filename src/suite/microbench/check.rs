@@ -98,7 +98,6 @@ impl Expected {
 
 impl Check {
     /// A count that should equal `expected`.
-    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn count(
         name: impl Into<String>,
         expected: u64,

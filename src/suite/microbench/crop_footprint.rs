@@ -107,7 +107,6 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     let most = counts().max().unwrap_or(0);
     let least = counts().min().unwrap_or(0);
     let peak = peaks.fold(aligned_peak, u64::max);
-    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
     let check = |name: &str, expected, basis, bytes: u64| Check {
         name: name.to_owned(),
         expected,
@@ -115,7 +114,6 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
         measured: bytes as f64,
         unit: "bytes",
     };
-    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
     let capacity = CACHE_BYTES as f64;
     vec![
         Check::count(

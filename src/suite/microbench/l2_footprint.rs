@@ -34,7 +34,6 @@ fn covered_twice(config: &Config, times: u64) -> [u64; 2] {
     ]
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
@@ -49,7 +48,6 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
 
 /// A picture that fits is read from DRAM no more; of one twice as large, every line has been evicted when
 /// it is needed again.
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn capacity(config: &Config, times: u64) -> Check {
     let mut config = config.clone();
     config.l2.bytes = config.l2.bytes.min(MOST_BYTES);
@@ -92,7 +90,6 @@ fn sector(config: &Config) -> Check {
 
 /// A small L2 before a DRAM of one byte per cycle: the draw takes as long as its bytes, also those that
 /// are written.
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn writes(config: &Config) -> Check {
     const LAYERS: u32 = 4;
     let mut config = config.clone();

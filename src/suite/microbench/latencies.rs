@@ -40,7 +40,6 @@ fn dram(config: &Config) -> u64 {
     of(false).saturating_sub(of(true))
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let check = |name: &str, latency_ns: f64, cycles: u64| Check {
         name: name.to_owned(),

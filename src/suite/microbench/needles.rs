@@ -30,7 +30,6 @@ fn needle() -> FlatTriangle {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let rows = [1, 2].map(|rate| {
         let mut config = config.clone();

@@ -13,7 +13,6 @@ const BLEND_CYCLES: [u64; 3] = [2, 16, 64];
 /// Relative tolerance, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.02;
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let rows = BLEND_CYCLES.map(|blend_cycles| {
         let mut config = config.clone();

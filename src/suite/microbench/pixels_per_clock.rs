@@ -17,7 +17,6 @@ const LAYERS: u32 = 12;
 const TOLERANCE: f64 = 0.01;
 
 /// Pixels blended per cycle in a colour format.
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn pixels_per_cycle(config: &Config, format: ColourFormat) -> f64 {
     let mut config = config.clone();
     config.crop.format = format;

@@ -66,7 +66,6 @@ const PORTS: [Port; 13] = [
 
 /// Quads per cycle that all ports accept: the minimum over the slowest port, the colour bytes, and the
 /// instructions that the schedulers issue.
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn ideal_quads_per_cycle(config: &Config) -> f64 {
     let mut config = config.clone();
     let ports = PORTS.map(|(_, quads, rate)| rate(&mut config).in_cycles(1) * f64::from(quads));
@@ -81,7 +80,6 @@ pub(super) fn ideal_quads_per_cycle(config: &Config) -> f64 {
     ports.into_iter().fold((port / bytes).min(shaded), f64::min)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn measured_quads_per_cycle(config: &Config) -> f64 {
     let [once, twice] = [1, 2].map(|times| {
         let result = draw(&layers(SIDE_PX, times * LAYERS), config, &Tests::default());

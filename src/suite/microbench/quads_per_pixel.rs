@@ -57,7 +57,6 @@ fn cost(config: &Config, tests: &Tests, count: u32) -> (u64, u64) {
 }
 
 /// Time at 1/2, 3/4 and 1 quads per pixel over that at 1/4, at the same number of pixels.
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn times(config: &Config) -> Vec<(&'static str, f64)> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
@@ -69,7 +68,6 @@ pub(super) fn times(config: &Config) -> Vec<(&'static str, f64)> {
     SHARES.map(of).to_vec()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;

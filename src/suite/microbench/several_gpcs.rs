@@ -26,7 +26,6 @@ fn cycles(config: &Config, gpcs: u64) -> u64 {
     twice - once
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let one = cycles(config, 1);
     let rows = [2_u32, 4].map(|gpcs| Check {

@@ -2,7 +2,6 @@
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
     reason = "positions on a bar of a few thousand pixels"
 )]
 

@@ -8,7 +8,6 @@ use quadrille_machine::spec::{Field, Source};
 
 /// Formats a configuration that is based on `preset` as TOML with the meaning, default value and source
 /// of each field. [`Config::overlaid`] reads it.
-#[must_use]
 pub fn toml(config: &Config, preset: &str) -> String {
     text(&config.fields(), &Config::default().fields(), preset, "sim")
 }

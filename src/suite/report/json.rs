@@ -25,7 +25,6 @@ pub struct Document(Value);
 
 impl Document {
     /// Creates the document of a view.
-    #[must_use]
     pub fn of(simulated: &Simulated<'_>) -> Self {
         let [prepare, all_variants] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
         let variants = simulated.runs.iter().map(|run| variant(simulated, run));

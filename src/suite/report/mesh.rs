@@ -22,7 +22,6 @@ pub struct TimedFrame {
 }
 
 impl TimedFrame {
-    #[allow(clippy::cast_precision_loss, reason = "cycles far below 2^53")]
     fn frame_ms(&self) -> f64 {
         self.outcome.cycles as f64 / (self.clock_mhz * 1e3)
     }

@@ -20,7 +20,6 @@ const BAR: usize = 10;
 const KEY: &str = "█ works  ░ held up";
 
 /// Formats results of one draw as the page that `quadrille sim` prints, below `title`.
-#[must_use]
 pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResult>) -> String {
     let (mut view, mut runs) = (ViewFacts::default(), Vec::new());
     for outcome in results {
@@ -52,7 +51,6 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
 }
 
 /// Formats the results of a view as the pages that `quadrille sim` prints.
-#[must_use]
 pub fn pages(simulated: &Simulated<'_>) -> String {
     let runs: Vec<_> = simulated.pipelines().collect();
     let pages = runs.chunks(COLUMNS_PER_PAGE);

@@ -66,7 +66,6 @@ pub struct VariantRun {
 
 impl VariantRun {
     /// Name of the method.
-    #[must_use]
     pub fn name(&self) -> String {
         self.outcome.method().to_string()
     }

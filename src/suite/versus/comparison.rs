@@ -226,7 +226,6 @@ struct VersusRow {
 
 impl VersusRow {
     /// Quads saved per quad that reaches the unit.
-    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     fn savings(&self) -> f64 {
         if self.quads == 0 {
             return 0.0;

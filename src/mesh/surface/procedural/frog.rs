@@ -80,10 +80,6 @@ impl Frog {
     }
 
     /// A number from 0 to 1 of an integer point.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "24 bits, which f32 holds exactly"
-    )]
     fn random(&self, point: [f32; 3]) -> f32 {
         // The finaliser of SplitMix64 (Steele, Lea and Flood 2014), chained over the coordinates.
         let hash = point.iter().fold(self.seed, |hash, x| {
