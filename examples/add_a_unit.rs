@@ -9,10 +9,7 @@ use quadrille::gpu::coalesce::flush_policy::{BinStatus, FlushPolicy};
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
-use quadrille::machine::issue_port::IssuePort;
-use quadrille::machine::packets::Beat;
-use quadrille::machine::rate::Rate;
-use quadrille::machine::rigid_unit::{Process, Rigid, RigidUnit};
+use quadrille::machine::{Beat, IssuePort, Process, Rate, Rigid, RigidUnit};
 use quadrille::{Config, Profile, Recipe, Result, SimdLevel, Synthetic, Variant};
 
 quadrille::statistics! {

@@ -10,6 +10,7 @@ use super::camera::shutter::{CentredPoint, ShutterView};
 use super::raster::cost::RasterCounters;
 use super::raster::triangle::{Cull, MovingTriangle, SetUpView};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::{fit, low, whole};
 use quadrille_base::task::Task;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::files::Material;
@@ -156,11 +157,7 @@ impl Geometry {
         let index = index - chunk.first;
         let grid = chunk.grids.partition_point(|g| g.first <= index) - 1;
         let grid = &chunk.grids[grid];
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "grids have at most 512 triangles"
-        )]
-        let triangle = (index - grid.first) as u16;
+        let triangle = fit(index - grid.first);
         PrimitiveRef {
             chunk,
             grid: &grid.grid,
@@ -234,11 +231,7 @@ impl GeometryChunk {
         set_up: &SetUpView,
         (layer, draws_backs): (Layer, bool),
     ) {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "frames of 2^32 primitives are refused before numbers are used"
-        )]
-        let first = self.counters.triangles as u32;
+        let first = low::<u32>(self.counters.triangles);
         let triangles = &mut self.layers[layer as usize];
         let before = triangles.len();
         for (corners, number) in grid.topology.triangles.iter().zip(1_u32..) {
@@ -286,12 +279,7 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
         (side / 2.0).ceil()
     };
     camera.principal_px = camera.principal_px.map(|px| px + margin);
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most a side of the picture"
-    )]
-    let margin = margin as u32;
+    let margin = whole::<u32>(margin);
     camera.width += 2 * margin;
     camera.height += 2 * margin;
     wide

@@ -17,6 +17,7 @@ use super::raster::triangle::MovingTriangle;
 use super::sample::pattern::StochasticPattern;
 use super::shading::grid::ShadingGrid;
 use super::shading::grid_view::GridView;
+use quadrille_base::math::fit;
 
 /// Pixels of the boxes of the triangles of a part of the raster, at most: its hits then take at most
 /// 34 MB.
@@ -210,11 +211,7 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
         if coverage == 0 {
             return;
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "pictures have at most 2^15 pixels per side"
-        )]
-        let block = [x / 2, y / 2].map(|v| v as u16);
+        let block = [x / 2, y / 2].map(fit);
         self.chunk.quads.push(QuadHits {
             primitive: self.triangle.primitive,
             block,

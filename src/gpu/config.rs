@@ -36,10 +36,7 @@ use crate::coalesce::quad_reorder::QruSpec;
 use crate::coalesce::tile_coalescing::TcSpec;
 use crate::coalesce::tile_grid_coalescing::TgcSpec;
 use quadrille_base::error::{Error, Result};
-use quadrille_machine::memory::dram::DramSpec;
-use quadrille_machine::memory::l2::L2Spec;
-use quadrille_machine::spec::{Field, Specification, spec};
-use quadrille_machine::warp_filler::PackSpec;
+use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Specification, spec};
 
 spec! {
     /// The GPU as a whole.

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::geometry::splat_box::splat_box;
 use crate::warp::fragment::FragmentShader;
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, fit};
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
-use quadrille_machine::packets::Primitive;
+use quadrille_machine::Primitive;
 use quadrille_render::preprocess::{Preprocessed, ProjectedSplat};
 
 /// Largest alpha of a fragment, as in the reference renderer.
@@ -152,12 +152,8 @@ impl Draw {
     }
 
     /// Number of splats.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "scenes hold fewer than 2^32 splats"
-    )]
     pub fn len(&self) -> u32 {
-        self.splats.len() as u32
+        fit(self.splats.len())
     }
 
     /// Whether the draw has no splats.

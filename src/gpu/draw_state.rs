@@ -15,12 +15,10 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::polygon::Polygon;
 use quadrille_base::raster::tiles::quad_index;
-use quadrille_machine::maps::{MapKind, Maps};
-use quadrille_machine::memory::Memory;
-use quadrille_machine::packets::{
-    Beat, ColourQuad, Quad, QuadMasks, RasterTile, ShadedQuads, WARP_QUADS, Warp,
+use quadrille_machine::{
+    Beat, ColourQuad, Cycle, MapKind, Maps, Memory, Quad, QuadMasks, RasterTile, ShadedQuads,
+    WARP_QUADS, Warp,
 };
-use quadrille_machine::timing::Cycle;
 
 /// State shared by all units of a draw.
 pub struct DrawState<'a> {

@@ -7,9 +7,7 @@
 
 use serde::Serialize;
 
-use quadrille_machine::memory::line::SECTOR_BYTES;
-use quadrille_machine::spec::spec;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, SECTOR_BYTES, spec};
 
 spec! {
     /// Energies of events in a process of 7 or 8 nm, and static power.
@@ -214,87 +212,5 @@ impl EnergySpec {
             rop_mj,
             total_mj: static_mj + shader_mj + caches_mj + dram_mj + rop_mj,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn close(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() <= 1e-12 * expected.abs().max(1e-12),
-            "{found} instead of {expected}"
-        );
-    }
-
-    /// A million of each of three events at 612 MHz: a warp instruction takes 32 * (0.38 + 1.31 + 3.2 * 3.75)
-    /// = 438.08 pJ, a blend 16 * 0.5 = 8 pJ, a byte of DRAM 8 * 8 = 64 pJ; 612,000 cycles are a millisecond
-    /// at 0.3 * 7.6 = 2.28 W.
-    #[test]
-    fn energy_of_three_events() {
-        let events = EnergyEvents {
-            instructions: 1_000_000,
-            quads_blended: 1_000_000,
-            dram_bytes: 1_000_000,
-            ..EnergyEvents::default()
-        };
-        let estimate = EnergySpec::default().estimate(events, 612_000, 612.0);
-        let energy = estimate.energy;
-        close(energy.shader_mj, 0.438_08);
-        close(energy.rop_mj, 0.008);
-        close(energy.dram_mj, 0.064);
-        close(energy.static_mj, 2.28);
-        close(energy.caches_mj, 0.0);
-        close(energy.total_mj, 2.790_08);
-        close(estimate.watts_without_dram, 2.726_08);
-        // 0.2 * 7.6 = 1.52 W and 32 pJ per byte; 0.5 * 7.6 = 3.8 W and 112 pJ per byte.
-        let [low, high] = estimate.band_mj();
-        close(low, 0.446_08 + 1.52 + 0.032);
-        close(high, 0.446_08 + 3.8 + 0.112);
-    }
-
-    /// Sectors, special functions, raster tiles and bin entries: 34; 56; 256; 32 * 3 * 1.69 = 162.24; 20; 17.
-    #[test]
-    fn energy_of_the_other_events() {
-        let spec = EnergySpec::default();
-        let count = 1_000_000_000;
-        type Part = (fn(&mut EnergyEvents) -> &mut u64, fn(&Energy) -> f64, f64);
-        let parts: [Part; 6] = [
-            (|e| &mut e.unit_sectors, |e| e.caches_mj, 34.0),
-            (|e| &mut e.l2_sectors, |e| e.caches_mj, 56.0),
-            (|e| &mut e.wire_sectors, |e| e.caches_mj, 256.0),
-            (|e| &mut e.special, |e| e.shader_mj, 162.24),
-            (|e| &mut e.raster_tiles, |e| e.rop_mj, 20.0),
-            (|e| &mut e.bin_entries, |e| e.rop_mj, 17.0),
-        ];
-        for (field, part, pj) in parts {
-            let mut events = EnergyEvents::default();
-            *field(&mut events) = count;
-            let energy = spec.estimate(events, 0, 612.0).energy;
-            close(part(&energy), pj);
-            close(energy.total_mj, pj);
-        }
-    }
-
-    /// Twice the events in twice the time take twice the energy at every corner; a draw that differs in its
-    /// DRAM alone has a ratio that is largest where a bit of DRAM costs most and static power least.
-    #[test]
-    fn ratios_share_the_constants() {
-        let spec = EnergySpec::default();
-        let events = |dram_bytes| EnergyEvents {
-            instructions: 1_000,
-            dram_bytes,
-            ..EnergyEvents::default()
-        };
-        let one = spec.estimate(events(4_000), 1_000, 612.0);
-        let more = spec.estimate(events(400_000), 1_000, 612.0);
-        let [ratio, low, high] = one.ratio_of(&more).unwrap();
-        close(low, more.corners_mj[2] / one.corners_mj[2]);
-        close(high, more.corners_mj[1] / one.corners_mj[1]);
-        assert!(low < ratio && ratio < high);
-        let nothing = spec.estimate(EnergyEvents::default(), 0, 612.0);
-        assert_eq!(nothing.ratio_of(&one), None);
-        close(nothing.watts_without_dram, 0.0);
     }
 }

@@ -11,18 +11,14 @@ use super::frame::FrameTimes;
 use super::outcome::Outcome;
 use super::result::SimulationResult;
 use super::warp::cores::CoresCounters;
-use quadrille_machine::memory::l2::L2Counters;
-use quadrille_machine::memory::line::SECTOR_BYTES;
-use quadrille_machine::memory::sector_cache::CacheCounters;
+use quadrille_machine::{CacheCounters, L2Counters, SECTOR_BYTES};
 
 /// Modelled times of a frame whose draw or raster kernel is `outcome`; `work` describes its preprocessing.
 /// `None` for the accelerator, whose stages overlap.
 pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
     let clock = config.gpu.clock_mhz;
     match outcome {
-        Outcome::Pipeline(result)
-        | Outcome::MultiPass(_, result)
-        | Outcome::InShader(_, result) => {
+        Outcome::Pipeline(_, result) => {
             let [preprocess, sort] = draw_kernels(work, config).map(|kernel| kernel.cycles);
             Some(FrameTimes::new([preprocess, sort, result.cycles], clock))
         }
@@ -44,9 +40,7 @@ pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Optio
 /// Energy of the draw or of the raster kernel; `None` for the accelerator, which is made of other units.
 pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let events = match outcome {
-        Outcome::Pipeline(result)
-        | Outcome::MultiPass(_, result)
-        | Outcome::InShader(_, result) => of_draw(result, config),
+        Outcome::Pipeline(_, result) => of_draw(result, config),
         Outcome::Compute(result) => of_kernel(result, config),
         Outcome::Gscore(_) => return None,
     };

@@ -5,8 +5,7 @@
 
 use serde::Serialize;
 
-use quadrille_machine::spec::spec;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, spec};
 
 spec! {
     /// The sort ahead of a draw through the graphics pipeline.

@@ -8,7 +8,7 @@ use super::warp::raced_picture::RacedPicture;
 use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
 use super::zrop::framebuffer::Framebuffer;
 use quadrille_base::image::metrics::psnr_and_max_abs;
-use quadrille_machine::statistics::StatisticsByUnit;
+use quadrille_machine::StatisticsByUnit;
 
 /// Counts of blending in the shader without order, and its effect on the picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]

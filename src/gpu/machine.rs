@@ -11,7 +11,6 @@ use super::method::Method;
 use super::outcome::Outcome;
 use super::variant::Variant;
 use super::view::PreparedView;
-use super::warp::shader_blend::ShaderOrder;
 use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
 use quadrille_base::error::Result;
@@ -20,12 +19,8 @@ use quadrille_base::task::Task;
 /// The machine of a method, with a checked configuration.
 #[derive(Debug, Clone)]
 pub enum Machine {
-    /// The graphics pipeline.
-    Pipeline(Box<Simulator>),
-    /// The graphics pipeline in this number of passes.
-    MultiPass(u32, Box<Simulator>),
-    /// The graphics pipeline whose fragment shader blends in this order.
-    InShader(ShaderOrder, Box<Simulator>),
+    /// The graphics pipeline, set up for a method that runs on it.
+    Pipeline(Method, Box<Simulator>),
     /// The shader cores, for the software renderer.
     Compute(Box<ComputeRenderer>),
     /// The accelerator GSCore.
@@ -48,23 +43,20 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config, method: Method, watch: Watch) -> Result<Self> {
-        Ok(match method {
-            Method::Pipeline(variant) => {
-                Self::Pipeline(Box::new(Simulator::new(config, variant)?.watching(watch)))
-            }
+        let simulator = match method {
+            Method::Pipeline(variant) => Simulator::new(config, variant)?,
             Method::MultiPass(passes) => {
-                let simulator = Simulator::new(config, Variant::BASELINE)?.in_passes(passes);
-                Self::MultiPass(passes, Box::new(simulator.watching(watch)))
+                Simulator::new(config, Variant::BASELINE)?.in_passes(passes)
             }
-            Method::InShader(order) => {
-                let simulator = Simulator::blending_in_shader(config, order)?;
-                Self::InShader(order, Box::new(simulator.watching(watch)))
-            }
+            Method::InShader(order) => Simulator::blending_in_shader(config, order)?,
             Method::Compute(method) => {
-                Self::Compute(Box::new(ComputeRenderer::new(config, method)?))
+                return Ok(Self::Compute(Box::new(ComputeRenderer::new(
+                    config, method,
+                )?)));
             }
-            Method::Gscore => Self::Gscore(Box::new(Gscore::new(config)?)),
-        })
+            Method::Gscore => return Ok(Self::Gscore(Box::new(Gscore::new(config)?))),
+        };
+        Ok(Self::Pipeline(method, Box::new(simulator.watching(watch))))
     }
 
     /// Creates the machine of each of `methods`.
@@ -94,19 +86,11 @@ impl Machine {
     /// Renders a view. The result has no meaning once `task` is cancelled.
     fn draw(&self, view: &PreparedView<'_>, task: &Task) -> MethodRun {
         let start = Instant::now();
-        let pipeline = |simulator: &Simulator| {
-            let simulator = simulator.clone().under(task);
-            view.run(&simulator, &Tests::default()).outcome
-        };
         let outcome = match self {
-            Self::Pipeline(simulator) => pipeline(simulator).into(),
-            Self::MultiPass(passes, simulator) => {
-                let result = pipeline(simulator);
-                Outcome::MultiPass(*passes, Box::new(result))
-            }
-            Self::InShader(order, simulator) => {
-                let result = pipeline(simulator);
-                Outcome::InShader(*order, Box::new(result))
+            Self::Pipeline(method, simulator) => {
+                let simulator = simulator.as_ref().clone().under(task);
+                let run = view.run(&simulator, &Tests::default());
+                Outcome::Pipeline(*method, Box::new(run.outcome))
             }
             Self::Compute(renderer) => {
                 let scene = view.scene_counts();

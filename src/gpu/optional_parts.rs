@@ -1,6 +1,6 @@
 //! Parts of the GPU that only some methods have, for `only_if` in specifications.
 
-use quadrille_machine::spec::OptionalPart;
+use quadrille_machine::OptionalPart;
 
 /// Declares the optional parts.
 macro_rules! parts {

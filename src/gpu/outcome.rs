@@ -4,21 +4,15 @@ use super::compute::outcome::ComputeResult;
 use super::gscore::accelerator::GscoreResult;
 use super::method::Method;
 use super::result::SimulationResult;
-use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::image::Frame;
-use quadrille_machine::collect::UnitCycles;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, UnitCycles};
 
 /// The result of a method.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Result of the graphics pipeline.
-    Pipeline(Box<SimulationResult>),
-    /// Result of the conventional pipeline in this number of passes, or one pass per splat if there are fewer
-    /// splats.
-    MultiPass(u32, Box<SimulationResult>),
-    /// Result of the pipeline whose fragment shader blends in this order.
-    InShader(ShaderOrder, Box<SimulationResult>),
+    /// Result of a method on the graphics pipeline. Rendering in several passes takes one pass per splat if
+    /// there are fewer splats than passes.
+    Pipeline(Method, Box<SimulationResult>),
     /// Result of the software renderer.
     Compute(Box<ComputeResult>),
     /// Result of the accelerator.
@@ -29,9 +23,7 @@ impl Outcome {
     /// Returns the method that gave this result.
     pub fn method(&self) -> Method {
         match self {
-            Self::Pipeline(result) => Method::Pipeline(result.variant),
-            Self::MultiPass(passes, _) => Method::MultiPass(*passes),
-            Self::InShader(order, _) => Method::InShader(*order),
+            Self::Pipeline(method, _) => *method,
             Self::Compute(result) => Method::Compute(result.method),
             Self::Gscore(_) => Method::Gscore,
         }
@@ -41,9 +33,7 @@ impl Outcome {
     /// rendering of the accelerator, in cycles of the emulated GPU.
     pub fn cycles(&self) -> Cycle {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                result.cycles
-            }
+            Self::Pipeline(_, result) => result.cycles,
             Self::Compute(result) => result.cycles,
             Self::Gscore(result) => result.gpu_cycles(),
         }
@@ -52,9 +42,7 @@ impl Outcome {
     /// Fragments blended.
     pub fn fragments_blended(&self) -> u64 {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                result.fragments.blended
-            }
+            Self::Pipeline(_, result) => result.fragments.blended,
             Self::Compute(result) => result.lanes.blended,
             Self::Gscore(result) => result.fragments_blended,
         }
@@ -63,9 +51,7 @@ impl Outcome {
     /// The result of the graphics pipeline, if it is one.
     pub fn pipeline(&self) -> Option<&SimulationResult> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                Some(result)
-            }
+            Self::Pipeline(_, result) => Some(result),
             Self::Compute(_) | Self::Gscore(_) => None,
         }
     }
@@ -73,9 +59,7 @@ impl Outcome {
     /// The result of the graphics pipeline by value, if it is one.
     pub fn into_pipeline(self) -> Option<SimulationResult> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                Some(*result)
-            }
+            Self::Pipeline(_, result) => Some(*result),
             Self::Compute(_) | Self::Gscore(_) => None,
         }
     }
@@ -83,9 +67,7 @@ impl Outcome {
     /// Cycles of units, in pipeline order.
     pub fn units(&self) -> Vec<UnitCycles> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                result.units.clone()
-            }
+            Self::Pipeline(_, result) => result.units.clone(),
             Self::Compute(result) => result.units(),
             Self::Gscore(_) => Vec::new(),
         }
@@ -94,9 +76,7 @@ impl Outcome {
     /// Returns the rendered picture.
     pub fn frame(&self) -> Frame {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                result.frame()
-            }
+            Self::Pipeline(_, result) => result.frame(),
             Self::Compute(result) => result.frame.clone(),
             Self::Gscore(result) => result.frame.clone(),
         }
@@ -105,9 +85,7 @@ impl Outcome {
     /// Describes counters and cycles that do not add up. The list is empty unless the emulator has a bug.
     pub fn discrepancies(&self) -> Vec<String> {
         match self {
-            Self::Pipeline(result) | Self::MultiPass(_, result) | Self::InShader(_, result) => {
-                result.discrepancies()
-            }
+            Self::Pipeline(_, result) => result.discrepancies(),
             Self::Compute(result) => result.discrepancies(),
             Self::Gscore(result) => result.discrepancies(),
         }
@@ -116,7 +94,7 @@ impl Outcome {
 
 impl From<SimulationResult> for Outcome {
     fn from(result: SimulationResult) -> Self {
-        Self::Pipeline(Box::new(result))
+        Self::Pipeline(result.variant.into(), Box::new(result))
     }
 }
 

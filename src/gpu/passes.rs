@@ -12,10 +12,9 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::draw_state::DrawState;
+use quadrille_base::math::fit;
 use quadrille_base::task::Task;
-use quadrille_machine::stage::Sink;
-use quadrille_machine::timing::{Activity, Cycle};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{Activity, Cycle, Sink, Unit, Visitor};
 
 /// Number of splats between checks for cancellation.
 const CHECKED_SPLATS: u32 = 256;
@@ -36,11 +35,8 @@ pub struct Pass {
 /// batch, and no more batches than splats.
 pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
     let passes = passes.min(splats).max(1);
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "at most the number of splats"
-    )]
-    let first = move |batch: u32| (u64::from(splats) * u64::from(batch) / u64::from(passes)) as u32;
+    let first =
+        move |batch: u32| fit::<u32>(u64::from(splats) * u64::from(batch) / u64::from(passes));
     (0..passes).map(move |batch| first(batch)..first(batch + 1))
 }
 

@@ -25,15 +25,10 @@ use super::warp::update::UpdateCounters;
 use super::zrop::framebuffer::Framebuffer;
 use super::zrop::unit::ZropCounters;
 use quadrille_base::image::Frame;
-use quadrille_machine::collect::{Collected, UnitCycles};
-use quadrille_machine::maps::Maps;
-use quadrille_machine::memory::l2::L2Counters;
-use quadrille_machine::memory::sector_cache::CacheCounters;
-use quadrille_machine::memory::traffic::{Traffic, TrafficByClient};
-use quadrille_machine::statistics::StatisticsByUnit;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::Unit;
-use quadrille_machine::warp_filler::PackCounters;
+use quadrille_machine::{
+    CacheCounters, Collected, Cycle, L2Counters, Maps, PackCounters, StatisticsByUnit, Traffic,
+    TrafficByClient, Unit, UnitCycles,
+};
 
 /// Result of a simulation.
 #[derive(Debug, Serialize)]

@@ -17,8 +17,7 @@ use super::wiring::Simulator;
 use super::zrop::framebuffer::Tests;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
-use quadrille_machine::spec::{Field, Source};
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, Field, Source};
 
 /// Units that no variant of the pipeline reads.
 const OTHER_UNITS: [&str; 7] = [

@@ -37,16 +37,13 @@ use super::zrop::prop::Prop;
 use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
 use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 use quadrille_base::raster::tiles::TileLayout;
 use quadrille_base::task::Task;
-use quadrille_machine::maps::Maps;
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::l2::L2Spec;
-use quadrille_machine::packets::{Beat, Primitive, RasterTile};
-use quadrille_machine::spec::Specification;
-use quadrille_machine::stage::{Retired, Sink, chain};
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, keep_timelines};
+use quadrille_machine::{
+    Beat, Cycle, L2Spec, Maps, Memory, Primitive, RasterTile, Retired, Sink, Specification, Unit,
+    chain, keep_timelines,
+};
 
 /// Optional results of a run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -121,11 +118,7 @@ impl Gpc<'_> {
     /// CROP.
     pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
         let (c, variant) = (self.config, self.variant);
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "colours and alphas are f32"
-        )]
-        let threshold = c.zrop.threshold as f32;
+        let threshold = narrow(c.zrop.threshold);
         let termination = variant.het().then_some(Termination {
             threshold,
             feedback_cycles: c.zrop.feedback_cycles,

@@ -16,4 +16,29 @@ pub mod timing;
 pub mod unit;
 pub mod warp_filler;
 
+pub use collect::{Collected, UnitCycles};
+pub use issue_port::{IssuePort, beat_width};
+pub use maps::{MapKind, Maps};
+pub use memory::Memory;
+pub use memory::calendar::Calendar;
+pub use memory::dram::DramSpec;
+pub use memory::l2::{L2Counters, L2Spec};
+pub use memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
+pub use memory::lru::LruLines;
+pub use memory::sector_cache::{CacheCounters, sectors_of};
+pub use memory::traffic::{Client, Traffic, TrafficByClient};
+pub use memory::unit_cache::{UnitCache, UnitCacheSpec};
+pub use packets::{
+    BEAT_QUADS, Beat, ColourQuad, Primitive, Quad, QuadMasks, RasterTile, SetUp, ShadedQuads,
+    ShadedWarp, WARP_QUADS, Warp, fragments,
+};
 pub use quadrille_base::Result;
+pub use rate::Rate;
+pub use rate_limiter::{RateClock, RateLimiter};
+pub use rigid_unit::{Process, Rigid, RigidUnit};
+pub use spec::{Field, OptionalPart, Source, Specification};
+pub use stage::{Retired, Sink, Stage, offer_through};
+pub use statistics::{Counter, Peak, Statistics, StatisticsByUnit};
+pub use timing::{Activity, Cycle, Queue, STATES, StallReason, Timeline};
+pub use unit::{Unit, Visitor, keep_timelines};
+pub use warp_filler::{PackCounters, PackSpec, WarpFiller};

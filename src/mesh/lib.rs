@@ -24,7 +24,6 @@ pub mod files;
 pub mod frame;
 pub mod front;
 pub mod grid;
-pub mod index;
 pub mod mean_area;
 pub mod merge;
 mod polygon;

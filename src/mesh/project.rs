@@ -4,6 +4,7 @@
 use super::camera::{HomogeneousPoint, MeshCamera};
 use super::clip::clip;
 use super::grid::Grid;
+use quadrille_base::math::{fit, narrow, whole};
 use quadrille_base::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
 use quadrille_base::raster::outline::raster_tiles;
 use quadrille_base::raster::sample_depth::DepthPlane;
@@ -34,25 +35,23 @@ impl ProjectedVertex {
 
 /// Projects a vertex.
 #[inline]
-#[allow(clippy::cast_possible_truncation, reason = "depths are f32")]
 pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
     let point = view.project(position);
     let guard = GUARD_PX * point.z;
     let is_inside = point.z >= view.near && point.xz.abs() <= guard && point.yz.abs() <= guard;
     ProjectedVertex {
         point,
-        snapped: is_inside.then(|| (snap(&point), depth(view, &point) as f32)),
+        snapped: is_inside.then(|| (snap(&point), narrow(depth(view, &point)))),
     }
 }
 
 /// Snapped position of a point in front of the near plane and inside the guard band.
 #[inline]
-#[allow(clippy::cast_possible_truncation, reason = "inside the guard band")]
 fn snap(point: &HomogeneousPoint) -> Vertex {
     let scale = UNITS / point.z;
     Vertex {
-        x: (point.xz * scale).round() as i32,
-        y: (point.yz * scale).round() as i32,
+        x: whole((point.xz * scale).round()),
+        y: whole((point.yz * scale).round()),
     }
 }
 
@@ -150,7 +149,6 @@ fn area([a, b, c]: [Vertex; 3]) -> i64 {
 /// The plane through three positions in 1/256 px with depths, from `origin` on, given twice their area;
 /// `None` if that is zero.
 #[inline]
-#[allow(clippy::cast_possible_truncation, reason = "depths and slopes are f32")]
 fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Option<DepthPlane> {
     if area == 0.0 {
         return None;
@@ -163,8 +161,8 @@ fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Op
     let [x, y] = to(at_depth(origin, 0.0).0);
     Some(DepthPlane {
         origin: [origin.x, origin.y],
-        depth: (a.1 + slope[0] * x + slope[1] * y) as f32,
-        slope: slope.map(|s| s as f32),
+        depth: narrow(a.1 + slope[0] * x + slope[1] * y),
+        slope: slope.map(narrow),
     })
 }
 
@@ -260,10 +258,6 @@ impl ProjectedGrid {
 /// Visits the quads that a triangle touches inside `area`, raster tile by raster tile, with their
 /// column and row in quads.
 #[inline]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "pictures have at most 2^15 pixels per side"
-)]
 pub fn touched_quads(
     outline: &SampledPolygon,
     area: PixelRect,
@@ -279,7 +273,7 @@ pub fn touched_quads(
             while left != 0 {
                 let at = left.trailing_zeros();
                 left &= left - 1;
-                let position = [(x + (at & 3)) as u16, (y + (at >> 2)) as u16];
+                let position = [fit(x + (at & 3)), fit(y + (at >> 2))];
                 visit(position, tile.quads[at as usize]);
             }
         },

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::camera::MeshCamera;
 use super::files::{Corner, Material, Mesh, NONE, Texture, bounds};
 use super::grid::{Grid, GridSource, GridVertex, MAX_GRID_TRIANGLES, Topology, neighbours};
-use super::index::index16;
 use super::polygon::PolygonCutter;
 use super::reorder::TriangleOrder;
 use super::vertex_names::VertexNames;
 use quadrille_base::error::Result;
+use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
 /// Vertex property that two triangles must share at both ends of an edge to be adjacent.
@@ -186,7 +186,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
                     Adjacency::Position => corner.position,
                 });
                 colours.extend(self.colour(corner));
-                index16(vertices.len() - 1)
+                fit::<u16>(vertices.len() - 1)
             })
         };
         let corners = |t: usize| [0, 1, 2].map(|k| local(t, k));
@@ -196,7 +196,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
             Adjacency::Position => {
                 let mut positions = HashMap::with_capacity(vertices.len());
                 let mut position = |vertex: u16| {
-                    let next = index16(positions.len());
+                    let next = fit::<u16>(positions.len());
                     let id = ids[usize::from(vertex)];
                     *positions.entry(id).or_insert(next)
                 };
@@ -242,7 +242,6 @@ fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]], task: &Task) -> Vec<[f
         }
     }
     let unit = |v: Vector3<f64>| v.try_normalize(0.0).unwrap_or_default();
-    #[allow(clippy::cast_possible_truncation, reason = "normals are f32")]
-    let narrow = |v: Vector3<f64>| [v.x as f32, v.y as f32, v.z as f32];
+    let narrow = |v: Vector3<f64>| [v.x, v.y, v.z].map(narrow);
     sums.into_iter().map(|v| narrow(unit(v))).collect()
 }

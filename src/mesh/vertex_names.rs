@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::files::{Corner, Mesh, NONE};
-use super::index::index32;
+use quadrille_base::math::fit;
 
 /// Numbers the vertices of a mesh: two corners have the same number if their positions, texture
 /// coordinates, normals and colours are equal in value.
@@ -42,7 +42,7 @@ impl VertexNames {
         if self.uvs.is_empty() && self.normals.is_empty() && self.colours.is_empty() {
             return corner.position;
         }
-        let next = index32(self.numbers.len());
+        let next = fit::<u32>(self.numbers.len());
         let vertex = [corner.position, uv, normal, colour];
         *self.numbers.entry(vertex).or_insert(next)
     }

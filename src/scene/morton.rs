@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::chunk_order::chunk_order;
 use super::table::RawColumns;
 use quadrille_base::error::Result;
+use quadrille_base::math::whole;
 use quadrille_base::task::Task;
 
 /// Bits per axis of a code.
@@ -39,12 +40,7 @@ pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
         for (axis, (low, high)) in bounds.iter().enumerate() {
             let range = (high - low).max(f64::MIN_POSITIVE);
             let t = (spread(raw.mean[axis][row]) - low) / range;
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "the value is clamped to the bits of an axis"
-            )]
-            let cell = (t * most).round().clamp(0.0, most) as u64;
+            let cell = whole::<u64>((t * most).round().clamp(0.0, most));
             code |= spaced(cell) << axis;
         }
         code

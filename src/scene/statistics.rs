@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::splats::{BLOCK, SplatBlock, Splats};
-use quadrille_base::math::narrow;
+use quadrille_base::math::{narrow, whole};
 
 /// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
 /// standard error of a median over this many values is below 0.03 % of the ranks.
@@ -128,12 +128,7 @@ fn sorted(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
 /// The value of `sorted` at the rank nearest to `probability`; 0 if it is empty.
 fn quantile(sorted: &[f32], probability: f64) -> f32 {
     let last = sorted.len().saturating_sub(1);
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a probability is 0 to 1, so the rank is 0 to the last"
-    )]
-    let rank = (probability * last as f64).round() as usize;
+    let rank = whole::<usize>((probability * last as f64).round());
     sorted.get(rank.min(last)).copied().unwrap_or(0.0)
 }
 

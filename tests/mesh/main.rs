@@ -14,6 +14,7 @@ mod arcade_flight;
 mod assumptions;
 mod defaults;
 mod frame;
+mod front;
 mod grid;
 mod layers;
 mod materials;

@@ -44,11 +44,12 @@ fn drawn(draw: &Draw, config: &Config, order: ShaderOrder) -> SimulationResult {
 }
 
 fn of_view(view: &PreparedView<'_>, config: &Config, order: ShaderOrder) -> SimulationResult {
-    let machine = Machine::new(config, Method::InShader(order), Watch::default()).unwrap();
-    let Outcome::InShader(named, result) = machine.run(view).outcome else {
+    let method = Method::InShader(order);
+    let machine = Machine::new(config, method, Watch::default()).unwrap();
+    let Outcome::Pipeline(named, result) = machine.run(view).outcome else {
         panic!("not a result of blending in the shader");
     };
-    assert_eq!(named, order);
+    assert_eq!(named, method);
     check(&result);
     *result
 }

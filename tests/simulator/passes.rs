@@ -27,11 +27,12 @@ fn random_scene(seed: u64, size: [u32; 2], len: usize) -> (Splats, Camera) {
 
 /// The result of a view in a number of passes, whose times and counts add up.
 fn in_passes(view: &PreparedView<'_>, config: &Config, passes: u32) -> SimulationResult {
-    let machine = Machine::new(config, Method::MultiPass(passes), Watch::default()).unwrap();
-    let Outcome::MultiPass(named, result) = machine.run(view).outcome else {
+    let method = Method::MultiPass(passes);
+    let machine = Machine::new(config, method, Watch::default()).unwrap();
+    let Outcome::Pipeline(named, result) = machine.run(view).outcome else {
         panic!("not a result of several passes");
     };
-    assert_eq!(named, passes);
+    assert_eq!(named, method);
     check(&result, config);
     *result
 }

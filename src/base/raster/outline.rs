@@ -1,6 +1,7 @@
 //! Interface of a primitive's outline, so that the raster units work with one sample at the pixel's
 //! centre and with several samples alike.
 
+use crate::math::fit;
 use crate::raster::geometry::PixelRect;
 use crate::raster::polygon::Polygon;
 use crate::raster::strip::{STRIP_COLUMNS, Strip, tile_quads};
@@ -154,8 +155,7 @@ pub fn raster_tiles<O: Outline>(
             let in_columns = meets(column * TILE, [bounds.x0, bounds.x1], [0b0101, 0b1010]);
             let mut quarters = in_rows & in_columns;
             while quarters != 0 {
-                #[allow(clippy::cast_possible_truncation, reason = "four bits")]
-                let quarter = quarters.trailing_zeros() as u8;
+                let quarter = fit::<u8>(quarters.trailing_zeros());
                 quarters &= quarters - 1;
                 let x = column * TILE + i32::from(quarter & 1) * RASTER;
                 let y = row * TILE + i32::from(quarter >> 1) * RASTER;

@@ -6,7 +6,7 @@
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 
-use crate::math::SimdLevel;
+use crate::math::{SimdLevel, narrow};
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
 
 /// Depth of a triangle's plane as a function of the position on the picture.
@@ -57,14 +57,10 @@ impl Default for QuadDepths {
 impl DepthPlane {
     /// The plane's depth at the corner of a shading pixel, in 1/256 px.
     #[inline(always)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "depths are f32; what leads to them is rounded once"
-    )]
     fn at_corner(&self, x: i32, y: i32) -> f32 {
         let along =
             |axis: usize, v: i32| f64::from(self.slope[axis]) * f64::from(v - self.origin[axis]);
-        (f64::from(self.depth) + along(0, x) + along(1, y)) as f32
+        narrow(f64::from(self.depth) + along(0, x) + along(1, y))
     }
 
     /// The depth at a sample: the depth at the shading pixel's corner plus the change on the way to the

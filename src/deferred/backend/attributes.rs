@@ -7,7 +7,7 @@ use crate::frame::StochasticFrame;
 use crate::geometry::PrimitiveRef;
 use crate::shading::grid::ShadingGrid;
 use quadrille_base::math::narrow;
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 use quadrille_mesh::grid::GridVertex;
 use quadrille_mesh::shade::{Barycentrics, TrianglePlanes};
 

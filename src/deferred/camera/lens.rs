@@ -1,6 +1,7 @@
 //! A thin lens.
 
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
 
 /// Aperture and focus of a thin lens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,11 +78,10 @@ impl Lens {
     }
 
     /// Shear of a camera with the given focal lengths in pixels.
-    #[allow(clippy::cast_possible_truncation, reason = "the raster works in f32")]
     pub fn shear(&self, focal_px: [f64; 2]) -> LensShear {
         LensShear {
-            a: focal_px.map(|f| (f * self.radius / self.focus) as f32),
-            b: focal_px.map(|f| (-f * self.radius) as f32),
+            a: focal_px.map(|f| narrow(f * self.radius / self.focus)),
+            b: focal_px.map(|f| narrow(-f * self.radius)),
         }
     }
 }

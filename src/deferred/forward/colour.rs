@@ -6,6 +6,7 @@ use crate::memory::codec::BlockFormat;
 use quadrille_base::choice;
 use quadrille_base::image::srgb::{decode_srgb, encode_srgb};
 use quadrille_base::image::{from_8_bit, to_8_bit};
+use quadrille_base::math::low;
 
 choice! {
     /// Format of the colours of samples.
@@ -61,8 +62,7 @@ impl SampleColour {
     pub fn decode(self, words: [u32; 2]) -> [f32; 4] {
         match self {
             Self::Rgba16f => {
-                #[allow(clippy::cast_possible_truncation, reason = "halves of words")]
-                let half = |word: u32, shift: u32| f16::from_bits((word >> shift) as u16).to_f32();
+                let half = |word: u32, shift: u32| f16::from_bits(low(word >> shift)).to_f32();
                 let [low, high] = words;
                 [half(low, 0), half(low, 16), half(high, 0), half(high, 16)]
             }

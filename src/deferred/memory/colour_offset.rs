@@ -5,6 +5,7 @@
 //! Layout: for each channel the least value, the width of the offsets, and the offsets of all samples.
 
 use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block, significant_bits};
+use quadrille_base::math::fit;
 
 /// Division of a block into samples and channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,8 +111,7 @@ impl ColourOffset {
     pub fn bits(&self) -> u32 {
         let layout = self.layout;
         let channels = layout.channels();
-        #[allow(clippy::cast_possible_truncation, reason = "at most 64")]
-        let samples = (BLOCK_WORDS * 32 / (channels * layout.channel_bits() as usize)) as u32;
+        let samples = fit::<u32>(BLOCK_WORDS * 32 / (channels * layout.channel_bits() as usize));
         let header = layout.channel_bits() + layout.width_bits();
         let of_channel = |(_, width): &(u32, u32)| header + samples * width;
         self.channels[..channels].iter().map(of_channel).sum()

@@ -1,6 +1,6 @@
 //! Specification of the modelled memory.
 
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 
 spec! {
     /// Caches and bus between the pipelines and the memory with their buffers.

@@ -1,6 +1,6 @@
 //! The cost of the raster in arithmetic operations (section 5.1).
 
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 
 spec! {
     /// Arithmetic operations of the raster's steps.

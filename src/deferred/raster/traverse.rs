@@ -12,6 +12,7 @@ use super::lanes::{BlockLanes, GroupHits, TestView, pixels, test_group};
 use super::triangle::MovingTriangle;
 use crate::sample::pattern::{GROUPS, SampleGroup, StochasticPattern};
 use quadrille_base::math::lanes::mask_bits;
+use quadrille_base::math::whole;
 
 /// Pixels along the side of a tile.
 pub const TILE_PX: u32 = 8;
@@ -200,14 +201,9 @@ fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
 }
 
 /// The first and last of `groups` groups with samples in a range of times.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "at most four groups"
-)]
 #[inline(always)]
 fn groups_between(times: [f32; 2], groups: usize) -> [usize; 2] {
-    times.map(|time| ((time * groups as f32) as usize).min(groups.min(GROUPS) - 1))
+    times.map(|time| whole::<usize>(time * groups as f32).min(groups.min(GROUPS) - 1))
 }
 
 /// The samples of a group in the given ranges.

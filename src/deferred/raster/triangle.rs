@@ -3,7 +3,7 @@
 
 use crate::camera::lens::LensShear;
 use crate::camera::shutter::CentredPoint;
-use quadrille_base::math::narrow;
+use quadrille_base::math::{narrow, whole};
 
 /// Margin in pixels that a box adds to the exact hull, to cover rounding.
 const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
@@ -125,11 +125,6 @@ impl MovingTriangle {
     }
 
     /// The pixels that it may cover; `None` if there are none.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the picture, whose sides have at most 2^15 pixels"
-    )]
     fn pixels(&self, view: &SetUpView) -> Option<[u16; 4]> {
         let points = [self.start, self.end()];
         let points = points.iter().flatten().map(|p| p.map(f64::from));
@@ -156,8 +151,8 @@ impl MovingTriangle {
                 greatest[axis] += size[axis] / 2.0 + margin;
             }
         }
-        let from = [0, 1].map(|k| least[k].floor().clamp(0.0, size[k]) as u16);
-        let to = [0, 1].map(|k| (greatest[k].floor() + 1.0).clamp(0.0, size[k]) as u16);
+        let from = [0, 1].map(|k| whole(least[k].floor().clamp(0.0, size[k])));
+        let to = [0, 1].map(|k| whole((greatest[k].floor() + 1.0).clamp(0.0, size[k])));
         let [x0, y0, x1, y1] = [from[0], from[1], to[0], to[1]];
         (x0 < x1 && y0 < y1).then_some([x0, y0, x1, y1])
     }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::sobol;
 use quadrille_base::choice;
 use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 use quadrille_base::raster::samples::SamplePattern;
 
 /// Pixels along the side of the block of pixels after which the pattern repeats.
@@ -212,7 +213,6 @@ fn unit_interval(fraction: u32) -> f32 {
 
 /// Maps the unit square to the unit disc, and equal areas to equal areas (Shirley and Chiu, "A Low
 /// Distortion Map Between Disk and Square", 1997).
-#[allow(clippy::cast_possible_truncation, reason = "samples are f32")]
 fn disc(square: [f32; 2]) -> [f32; 2] {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
     let [a, b] = square.map(|v| 2.0 * f64::from(v) - 1.0);
@@ -225,7 +225,7 @@ fn disc(square: [f32; 2]) -> [f32; 2] {
         (b, FRAC_PI_2 - FRAC_PI_4 * (a / b))
     };
     let (sin, cos) = angle.sin_cos();
-    [radius * cos, radius * sin].map(|v| v as f32)
+    [radius * cos, radius * sin].map(narrow)
 }
 
 #[cfg(test)]

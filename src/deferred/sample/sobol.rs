@@ -1,6 +1,8 @@
 //! The first points of the Sobol sequence in five dimensions (Joe and Kuo, "Constructing Sobol Sequences
 //! with Better Two-Dimensional Projections", 2008), scrambled per pixel.
 
+use quadrille_base::math::low;
+
 /// Number of dimensions: x, y, u, v, t.
 pub const DIMENSIONS: usize = 5;
 /// Number of points.
@@ -66,9 +68,7 @@ pub fn scramble(seed: u64, pixel: [u32; 2], dimension: u32) -> u32 {
             .wrapping_add(u64::from(word))
             .wrapping_add(0x9e37_79b9_7f4a_7c15));
     }
-    #[allow(clippy::cast_possible_truncation, reason = "the upper half")]
-    let upper = (state >> 32) as u32;
-    upper
+    low(state >> 32)
 }
 
 fn mix(v: u64) -> u64 {

@@ -14,7 +14,7 @@ use super::grid_view::{GridRule, GridView, SUBPIXELS};
 use super::region::Region;
 use super::spid::{MAX_GRID_SIDE, Spid};
 use crate::raster::triangle::MovingTriangle;
-use quadrille_base::math::narrow;
+use quadrille_base::math::{narrow, whole};
 use quadrille_mesh::camera::HomogeneousPoint;
 use quadrille_mesh::shade::TrianglePlanes;
 
@@ -143,12 +143,7 @@ impl ShadingGrid {
                 self.last[k]
             }
         });
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the grid"
-        )]
-        let cell = cell.map(|c| c as u16);
+        let cell = cell.map(whole);
         Spid::new(0, cell).morton
     }
 
@@ -266,8 +261,7 @@ mod tests {
     fn cells_are_pixels_and_points_come_back() {
         let grid = ShadingGrid::new(&still(), &VIEW);
         let planes = grid.planes().unwrap();
-        #[allow(clippy::cast_possible_truncation, reason = "at most 2^16")]
-        let [columns, rows] = grid.last.map(|v| v as i32);
+        let [columns, rows] = grid.last.map(whole);
         assert!(columns > 10 && rows > 5);
         let mut inside = 0;
         for row in 0..rows {

@@ -5,6 +5,7 @@
 //! the four points of a shading quad stand side by side.
 
 use bytemuck::{Pod, Zeroable};
+use quadrille_base::math::low;
 
 /// Largest number of points along a side of a shading grid.
 pub const MAX_GRID_SIDE: u32 = 1 << 16;
@@ -57,9 +58,7 @@ impl Spid {
     /// Corner of the shading quad: 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     #[inline]
     pub fn corner(self) -> u8 {
-        #[allow(clippy::cast_possible_truncation, reason = "two bits")]
-        let corner = (self.morton & 3) as u8;
-        corner
+        low(self.morton & 3)
     }
 
     /// The key of the sort: the primitive in the upper half, the position in the lower one.
@@ -86,9 +85,7 @@ fn gather(v: u32) -> u16 {
     let v = (v | v >> 1) & 0x3333_3333;
     let v = (v | v >> 2) & 0x0f0f_0f0f;
     let v = (v | v >> 4) & 0x00ff_00ff;
-    #[allow(clippy::cast_possible_truncation, reason = "the upper half is dropped")]
-    let v = (v | v >> 8) as u16;
-    v
+    low(v | v >> 8)
 }
 
 #[cfg(test)]

@@ -6,13 +6,9 @@ use serde::Serialize;
 
 use super::flush_policy::{BinStatus, FlushPolicy};
 use quadrille_base::math::index;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::BEAT_QUADS;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateClock;
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Activity, Cycle, StallReason};
-use quadrille_machine::unit::Visitor;
+use quadrille_machine::{
+    Activity, BEAT_QUADS, Cycle, IssuePort, Rate, RateClock, StallReason, Visitor, statistics,
+};
 
 /// No bin.
 const NONE: u32 = u32::MAX;

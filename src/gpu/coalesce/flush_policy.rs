@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::Cycle;
 
 /// State of an occupied bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! once.
 
 use quadrille_base::math::index;
-use quadrille_machine::packets::Quad;
+use quadrille_machine::Quad;
 
 /// Fragments of a quad.
 const FRAGMENTS: usize = 4;

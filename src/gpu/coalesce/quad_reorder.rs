@@ -13,15 +13,10 @@ use serde::Serialize;
 
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH};
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::{BEAT_QUADS, Beat, Quad};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Activity, Cycle, Queue, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Activity, BEAT_QUADS, Beat, Cycle, IssuePort, Quad, Queue, Rate, RateLimiter, Sink, Stage,
+    StallReason, Unit, Visitor, spec, statistics,
+};
 
 spec! {
     /// Quad reordering.

@@ -13,14 +13,10 @@ use arrayvec::ArrayVec;
 use quadrille_base::math::index;
 use quadrille_base::raster::strip::tile_quads;
 use quadrille_base::raster::tiles::RASTER_TILE_QUADS;
-use quadrille_machine::issue_port::{IssuePort, beat_width};
-use quadrille_machine::packets::{BEAT_QUADS, Beat, Quad, RasterTile};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateClock;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::timing::{Cycle, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    BEAT_QUADS, Beat, Cycle, IssuePort, Quad, RasterTile, Rate, RateClock, Sink, Stage,
+    StallReason, Unit, Visitor, beat_width, spec,
+};
 
 use super::bins::{Bins, Coalescer, Flushes, Reason};
 use super::flush_policy::{Evict, FlushPolicy, Timeout};

@@ -8,15 +8,12 @@
 //! without the unit.
 
 use crate::tile_owner::TileOwner;
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::Primitive;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::timing::{Cycle, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Cycle, IssuePort, Primitive, Rate, Sink, Stage, StallReason, Unit, Visitor, spec,
+};
 
 use super::bins::{Bins, Coalescer, Reason};
 use super::flush_policy::Evict;
@@ -75,12 +72,8 @@ pub struct TileGridCoalescing {
 
 impl TileGridCoalescing {
     /// Creates an idle unit for the screen tiles of `owner` in a picture of this layout.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "at most 64 tiles of 16 pixels"
-    )]
     pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout, owner: TileOwner) -> Self {
-        let grid_px = spec.grid_tiles as u32 * TILE_PX;
+        let grid_px = fit::<u32>(spec.grid_tiles) * TILE_PX;
         let [across, down] = [layout.width, layout.height].map(|side| side.div_ceil(grid_px));
         let bins = Bins::new(
             spec.bins,

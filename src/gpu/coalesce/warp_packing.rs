@@ -4,12 +4,9 @@
 //! at its rate and fill a warp; a warp leaves when it is full and at the end of a flush. While a full warp
 //! is not accepted, no quad passes.
 
-use quadrille_machine::packets::{Beat, Warp};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, Visitor};
-use quadrille_machine::warp_filler::{PackSpec, WarpFiller};
+use quadrille_machine::{
+    Beat, Cycle, PackSpec, Rate, Sink, Stage, Unit, Visitor, Warp, WarpFiller,
+};
 
 /// The warp packing unit of splats.
 #[derive(Debug)]

@@ -2,10 +2,7 @@
 
 use super::block::BLOCK_THREADS;
 use quadrille_base::raster::tiles::TILE_PX;
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Client, Cycle, LINE_BYTES, Memory, SECTOR_BYTES, line_at, lines_of};
 use quadrille_render::preprocess::ProjectedSplat;
 
 /// Bytes of an entry of a list, of a pixel in a plane, and of a splat's centre, conic with opacity, and

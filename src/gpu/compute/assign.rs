@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::draw::Draw;
 use crate::geometry::splat_box::semi_axes_px;
-use quadrille_base::math::index;
+use quadrille_base::math::{fit, index, whole};
 use quadrille_base::raster::geometry::{SUBPIXEL_BITS, Vertex};
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_render::preprocess::ProjectedSplat;
@@ -119,12 +119,8 @@ pub(crate) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
         .collect()
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "draws hold fewer than 2^32 splats"
-)]
 fn index_u32(position: usize) -> u32 {
-    position as u32
+    fit(position)
 }
 
 /// Appends the spans of splat `number` over tiles of `side` pixels, row by row.
@@ -184,13 +180,8 @@ fn in_tiles(vertex: Vertex, side: f64) -> [f64; 2] {
     [vertex.x, vertex.y].map(|v| f64::from(v) / (PER_PX * side))
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the picture, which has fewer than 2^16 tiles a side"
-)]
 fn tile_number(number: f64) -> u16 {
-    number.clamp(0.0, f64::from(u16::MAX)) as u16
+    whole(number)
 }
 
 fn least(values: &[f64]) -> f64 {

@@ -23,11 +23,10 @@ use super::assign::TileLists;
 use super::block::{BLOCK_THREADS, BLOCK_WARPS, Block, BlockDraw, RoundWork};
 use super::program::ComputeSpec;
 use crate::warp::cores::CoresSpec;
-use quadrille_base::math::index;
+use quadrille_base::math::{fit, index};
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::task::Task;
-use quadrille_machine::memory::Memory;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, Memory};
 
 /// Lanes of a warp, and entries whose addresses a warp loads.
 const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;
@@ -222,11 +221,8 @@ impl KernelRun<'_> {
         }
         let [width, height] = self.input.draw.size;
         let across = TileLayout::new(width, height).tiles_across as usize;
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "fewer tiles than 2^32 in a picture"
-        )]
-        let origin = [slot.block % across, slot.block / across].map(|tile| tile as u32 * TILE_PX);
+        let origin =
+            [slot.block % across, slot.block / across].map(|tile| fit::<u32>(tile) * TILE_PX);
         let accepted = self.input.addresses.write_tile(self.memory, origin, done);
         self.time.cycles = self.time.cycles.max(accepted);
         accepted

@@ -12,9 +12,7 @@ use super::stream::KernelCost;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::shading::StopRule;
-use quadrille_machine::collect::UnitCycles;
-use quadrille_machine::memory::l2::L2Counters;
-use quadrille_machine::timing::{Cycle, StallReason};
+use quadrille_machine::{Cycle, L2Counters, StallReason, UnitCycles};
 
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

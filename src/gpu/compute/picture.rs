@@ -6,6 +6,7 @@ use super::assign::TileLists;
 use super::block::{Block, BlockDraw};
 use crate::draw::Draw;
 use quadrille_base::image::Frame;
+use quadrille_base::math::fit;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::task::Task;
 
@@ -31,12 +32,8 @@ pub(crate) fn blocks(
 }
 
 /// First pixel of a tile.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "fewer tiles than 2^32 in a picture"
-)]
 pub(super) fn origin(layout: TileLayout, tile: usize) -> [u32; 2] {
-    let tile = tile as u32;
+    let tile = fit::<u32>(tile);
     [tile % layout.tiles_across, tile / layout.tiles_across].map(|number| number * TILE_PX)
 }
 

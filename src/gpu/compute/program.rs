@@ -8,7 +8,7 @@
 
 use crate::warp::cores::CoresSpec;
 use quadrille_base::shading::StopRule;
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 
 use super::block::{BLOCK_THREADS, BLOCK_WARPS, WarpWork};
 

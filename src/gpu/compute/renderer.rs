@@ -18,7 +18,7 @@ use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::shading::StopRule;
 use quadrille_base::task::Task;
-use quadrille_machine::memory::Memory;
+use quadrille_machine::Memory;
 
 /// Splats of preprocess and duplicate that share a warp.
 const LANES: u32 = 32;

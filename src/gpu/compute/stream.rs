@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use quadrille_machine::spec::spec;
-use quadrille_machine::timing::Cycle;
+use quadrille_base::math::whole;
+use quadrille_machine::{Cycle, spec};
 
 spec! {
     /// The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.
@@ -118,9 +118,9 @@ pub(super) struct Rates {
 impl Stream {
     pub(super) fn cost(&self, rates: &Rates) -> KernelCost {
         let bytes_per_cycle = rates.gb_per_s * 1e3 / rates.clock_mhz * self.share;
-        let memory = ceil_to_u64(self.bytes as f64 / bytes_per_cycle);
+        let memory: u64 = whole((self.bytes as f64 / bytes_per_cycle).ceil());
         let issue = (self.instructions * rates.issue_cycles).div_ceil(rates.schedulers);
-        let gap = ceil_to_u64(self.gap_ns * rates.clock_mhz / 1e3);
+        let gap: u64 = whole((self.gap_ns * rates.clock_mhz / 1e3).ceil());
         let work = memory.max(issue);
         KernelCost {
             name: self.name,
@@ -134,14 +134,4 @@ impl Stream {
             },
         }
     }
-}
-
-/// The least whole number that is not below `number`.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and far below 2^64"
-)]
-fn ceil_to_u64(number: f64) -> u64 {
-    number.ceil() as u64
 }

@@ -7,7 +7,7 @@ use crate::zrop::termination::{Feedback, Termination};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::tiles::{TILE_LENGTH, quad_index};
 use quadrille_base::shading::{ColourFormat, QuadColour, under_lanes};
-use quadrille_machine::packets::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
+use quadrille_machine::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]

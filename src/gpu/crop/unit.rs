@@ -14,21 +14,13 @@ use crate::zrop::framebuffer::bytes_per_quad;
 use crate::zrop::termination::{Termination, Updates};
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 use quadrille_base::shading::ColourFormat;
-use quadrille_machine::maps::MapKind;
-use quadrille_machine::packets::{QuadMasks, ShadedWarp, fragments};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Activity, Cycle, Queue};
-use quadrille_machine::unit::{Unit, Visitor};
 
 use super::blend::{blend_and_terminate, blend_warp};
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::memory::unit_cache::{UnitCache, UnitCacheSpec};
+use quadrille_machine::{
+    Activity, Client, Cycle, LINE_BYTES, MapKind, Memory, QuadMasks, Queue, Rate, RateLimiter,
+    SECTOR_BYTES, ShadedWarp, Sink, Stage, Unit, UnitCache, UnitCacheSpec, Visitor, fragments,
+    line_at, lines_of, spec, statistics,
+};
 
 spec! {
     /// Configuration of the colour unit (CROP).

@@ -16,15 +16,10 @@
 
 use crate::tile_owner::TileMap;
 use quadrille_base::math::index;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::Primitive;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::Sink;
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Cycle, Queue, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Cycle, IssuePort, Primitive, Queue, Rate, RateLimiter, Sink, StallReason, Unit, Visitor, spec,
+    statistics,
+};
 
 spec! {
     /// The crossbar from primitive assembly to the GPCs. A single GPC does without it.

@@ -3,11 +3,7 @@
 
 use super::assembly::Assembly;
 use super::crossbar::Crossbar;
-use quadrille_machine::packets::Primitive;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage, offer_through};
-use quadrille_machine::timing::{Cycle, Queue};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, Unit, Visitor, offer_through, spec};
 
 spec! {
     /// The primitive distributor. A single GPC does without it.

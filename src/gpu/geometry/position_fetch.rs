@@ -8,10 +8,7 @@
 
 use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
-use quadrille_machine::packets::Primitive;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::timing::{Cycle, Queue};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, Unit, Visitor};
 
 /// Primitives whose positions are being fetched.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Oriented bounding boxes of splats, which are drawn as two triangles.
 
+use quadrille_base::math::whole;
 use quadrille_base::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
 use quadrille_render::preprocess::ProjectedSplat;
 
@@ -68,10 +69,9 @@ pub(crate) fn semi_axes_px(splat: &ProjectedSplat) -> [f64; 2] {
 }
 
 /// Pixels to 1/256 pixels; 0 for NaN.
-#[allow(clippy::cast_possible_truncation, reason = "clamped to the guard band")]
 fn to_vertex(px: f64) -> i32 {
     let band = f64::from(GUARD_BAND);
-    (px * PER_PX).round().clamp(-band, band) as i32
+    whole((px * PER_PX).round().clamp(-band, band))
 }
 
 /// The radius in (u, v) outside which no pixel of the picture reaches the cut, also for the exact splat whose

@@ -10,15 +10,10 @@
 
 use super::vertex_buffer::EntryBytes;
 use crate::draw_state::DrawState;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::packets::Primitive;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Cycle, Queue, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Client, Cycle, IssuePort, Primitive, Queue, Rate, Sink, Stage, StallReason, Unit, Visitor,
+    spec, statistics,
+};
 
 spec! {
     /// Vertex shading.

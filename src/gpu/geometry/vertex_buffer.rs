@@ -11,9 +11,7 @@
 
 use serde::Serialize;
 
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Client, Cycle, Memory};
 
 /// Sizes of the entry of a splat.
 #[derive(Debug, Clone, Copy, Default)]

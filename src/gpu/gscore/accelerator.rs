@@ -16,6 +16,7 @@ use crate::draw::Draw;
 use crate::warp::fragment::FragmentShader;
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
+use quadrille_base::math::whole;
 use quadrille_base::shading::StopRule;
 use quadrille_base::task::Task;
 
@@ -67,13 +68,8 @@ pub struct GscoreResult {
 
 impl GscoreResult {
     /// Sort and rendering, in cycles of the emulated GPU.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "cycles of a frame, scaled by a ratio of clocks"
-    )]
     pub fn gpu_cycles(&self) -> u64 {
-        (self.raster_cycles as f64 * self.gpu_clock_mhz / self.clock_mhz).ceil() as u64
+        whole((self.raster_cycles as f64 * self.gpu_clock_mhz / self.clock_mhz).ceil())
     }
 
     /// Duration of `cycles` of the accelerator in milliseconds.
@@ -204,13 +200,8 @@ fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) ->
 }
 
 /// Cycles that bytes take at DRAM's bandwidth.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and far below 2^53"
-)]
 fn cycles_of(bytes: u64, spec: &GscoreSpec) -> u64 {
-    (bytes as f64 * spec.clock_mhz / (spec.gb_per_s * 1e3)).ceil() as u64
+    whole((bytes as f64 * spec.clock_mhz / (spec.gb_per_s * 1e3)).ceil())
 }
 
 /// Cycles of stages that work at the same time and share DRAM: the slowest, or all bytes.

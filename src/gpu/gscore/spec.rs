@@ -1,6 +1,6 @@
 //! Sizes and rates of the accelerator.
 
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 
 spec! {
     /// Configuration of the accelerator GSCore.

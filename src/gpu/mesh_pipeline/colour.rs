@@ -16,15 +16,10 @@ use serde::Serialize;
 
 use super::draw_state::{COLOUR_BYTES, MeshDrawState};
 use crate::crop::unit::CropSpec;
-use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES};
-use quadrille_machine::memory::unit_cache::UnitCache;
-use quadrille_machine::packets::{Quad, Warp};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Activity, Cycle, Queue};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Activity, Cycle, LINE_BYTES, Quad, Queue, Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, Unit,
+    UnitCache, Visitor, Warp, statistics,
+};
 
 /// Samples per sector.
 const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;

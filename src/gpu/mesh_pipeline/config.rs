@@ -7,7 +7,7 @@ use super::grids::GridsSpec;
 use super::quads::QuadsSpec;
 use crate::config::{ASSIGNMENT, Config, as_toml, overlaid, parsed};
 use quadrille_base::error::{Error, Result};
-use quadrille_machine::spec::Field;
+use quadrille_machine::Field;
 use quadrille_mesh::merge::pmu::PmuSpec;
 use quadrille_mesh::merge::qfm::QfmSpec;
 

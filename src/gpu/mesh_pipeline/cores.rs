@@ -10,12 +10,7 @@ use serde::Serialize;
 use super::draw_state::MeshDrawState;
 use crate::warp::cores::CoresSpec;
 use crate::warp::schedule::{Program, Schedule};
-use quadrille_machine::packets::Warp;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{Cycle, Sink, Stage, Unit, Visitor, Warp, spec, statistics};
 
 spec! {
     /// The pixel shader of meshes.

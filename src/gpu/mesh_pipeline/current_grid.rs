@@ -1,14 +1,14 @@
 //! The current grid: its triangles on the picture, and its visibility.
 
 use super::depth::DepthBuffer;
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::SampledPolygon;
-use quadrille_machine::packets::Primitive;
+use quadrille_machine::Primitive;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::grid::Grid;
-use quadrille_mesh::index::{index16, index32};
 use quadrille_mesh::project::{Piece, ProjectedGrid, touched_quads};
 
 /// Properties of a material that the pipeline needs.
@@ -69,7 +69,7 @@ impl CurrentGrid {
         self.flags = flags;
         self.tested = flags.is_tested.then(|| grid.clone());
         self.first_owner = self.owners;
-        let triangles = (0..grid.topology.triangles.len()).map(index16);
+        let triangles = (0..grid.topology.triangles.len()).map(fit::<u16>);
         self.corners.clear();
         self.corners.extend(triangles.map(|t| grid.corner_ids(t)));
         self.projected.project(view, grid);
@@ -81,7 +81,7 @@ impl CurrentGrid {
             .projected
             .pieces(view, grid, target, backs, |mut piece, _| {
                 out.push(Primitive {
-                    primitive: index32(self.pieces.len()),
+                    primitive: fit::<u32>(self.pieces.len()),
                     shape: PrimitiveShape::Triangle(piece.corners),
                     bounds: piece.bounds,
                 });
@@ -92,7 +92,7 @@ impl CurrentGrid {
             out.truncate(first);
             return GridVisibility::Outside;
         };
-        let triangles = index32(grid.topology.triangles.len());
+        let triangles = fit::<u32>(grid.topology.triangles.len());
         self.owners = self.owners.saturating_add(triangles);
         if self.is_visible(depths, bounds, &out[first..]) {
             return GridVisibility::Visible;

@@ -3,6 +3,7 @@
 
 use fearless_simd::dispatch;
 
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::{DepthFragment, QuadDepths};
 use quadrille_base::raster::tiles::{
@@ -51,15 +52,11 @@ impl DepthBuffer {
 
     /// Column and row of quads of a quad, by its index in memory.
     #[inline]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "quads of a picture fit 16 bits"
-    )]
     pub fn position(&self, index: u32) -> [u16; 2] {
         let (tile, inside) = (index / QUADS_PER_TILE, index % QUADS_PER_TILE);
         let x = tile % self.tiles_across * TILE_QUADS + inside % TILE_QUADS;
         let y = tile / self.tiles_across * TILE_QUADS + inside / TILE_QUADS;
-        [x as u16, y as u16]
+        [fit(x), fit(y)]
     }
 
     /// The samples of a quad.

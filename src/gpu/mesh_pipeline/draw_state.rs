@@ -13,19 +13,17 @@ use crate::raster::screen::Screen;
 use crate::warp::issue::ShaderIssue;
 use crate::zrop::early::EarlyTests;
 use crate::zrop::framebuffer::Failed;
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::sample_depth::{DepthFragment, DepthPlane};
 use quadrille_base::raster::sampled::{SampledPolygon, TileSamples};
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::raster::tiles::QUADS_PER_TILE;
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::line::lines_of;
-use quadrille_machine::packets::{Primitive, Quad, RasterTile};
+use quadrille_machine::{Memory, Primitive, Quad, RasterTile, lines_of};
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::files::{Material, Texture};
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::grid::{Grid, Topology};
-use quadrille_mesh::index::index32;
 use quadrille_mesh::merge::QuadFragment;
 use quadrille_mesh::shade::AlphaTests;
 
@@ -188,7 +186,7 @@ impl MeshDrawState {
             plane: piece.plane,
             kept,
         });
-        index32(number)
+        fit::<u32>(number)
     }
 
     /// Returns the fragment of a quad that is between the raster and the merging unit.
@@ -198,13 +196,12 @@ impl MeshDrawState {
 
     /// Adds a quad for the shader.
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "64 quads per tile")]
     pub fn shader_quad(&mut self, index: u32, draw: u32, parts: Vec<(u32, u64)>) -> Quad {
         let coverage = parts.iter().fold(0, |all, (_, samples)| all | samples);
         let record = ShaderRecord { index, draw, parts };
         Quad {
-            primitive: index32(self.records.insert(record)),
-            position: (index % QUADS_PER_TILE) as u8,
+            primitive: fit::<u32>(self.records.insert(record)),
+            position: fit(index % QUADS_PER_TILE),
             mask: self.pattern().covered_pixels(coverage),
         }
     }

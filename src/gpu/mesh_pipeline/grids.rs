@@ -15,14 +15,10 @@ use serde::Serialize;
 use super::current_grid::GridVisibility;
 use super::draw_state::MeshDrawState;
 use quadrille_base::math::index;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::Primitive;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Cycle, Queue, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Cycle, IssuePort, Primitive, Queue, Rate, Sink, Stage, StallReason, Unit, Visitor, spec,
+    statistics,
+};
 use quadrille_mesh::grid::Grid;
 
 /// Lanes per warp.

@@ -2,8 +2,8 @@
 //! it; the colour unit has to know the triangle of every sample.
 
 use super::draw_state::{Fragment, MeshDrawState};
-use quadrille_machine::packets::Quad;
-use quadrille_mesh::index::index32;
+use quadrille_base::math::fit;
+use quadrille_machine::Quad;
 use quadrille_mesh::merge::{MergeStream, MergedQuad};
 
 /// No fragment.
@@ -42,7 +42,7 @@ impl MergedSamples {
         let latest = &mut self.latest[index as usize];
         let older = *latest;
         if fragment.quad.coverage != 0 {
-            *latest = index32(self.fragments.len());
+            *latest = fit::<u32>(self.fragments.len());
         }
         self.fragments.push(PendingFragment {
             owner: fragment.owner,

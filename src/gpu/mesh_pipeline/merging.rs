@@ -19,12 +19,9 @@ use std::collections::VecDeque;
 use super::draw_state::{Fragment, MeshDrawState};
 use super::merged_samples::MergedSamples;
 use quadrille_base::raster::samples::SamplePattern;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::{Beat, Quad};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::timing::{Cycle, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Beat, Cycle, IssuePort, Quad, Rate, Sink, Stage, StallReason, Unit, Visitor,
+};
 use quadrille_mesh::merge::pmu::PmuSpec;
 use quadrille_mesh::merge::qfm::QfmSpec;
 use quadrille_mesh::merge::{

@@ -7,12 +7,9 @@
 
 use super::draw_state::MeshDrawState;
 use quadrille_base::raster::tiles::QUADS_PER_TILE;
-use quadrille_machine::packets::{Quad, Warp};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, Visitor};
-use quadrille_machine::warp_filler::{PackSpec, WarpFiller};
+use quadrille_machine::{
+    Cycle, PackSpec, Quad, Rate, Sink, Stage, Unit, Visitor, Warp, WarpFiller,
+};
 
 /// Packs quads into warps.
 #[derive(Debug)]

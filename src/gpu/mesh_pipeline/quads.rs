@@ -11,14 +11,9 @@ use serde::Serialize;
 use super::draw_state::MeshDrawState;
 use quadrille_base::raster::sampled::TileSamples;
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_QUADS};
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::{Beat, Quad, RasterTile};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Beat, Cycle, IssuePort, Quad, RasterTile, Rate, Sink, Stage, Unit, Visitor, spec, statistics,
+};
 
 spec! {
     /// Raster tiles to quads.

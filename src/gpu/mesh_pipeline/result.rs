@@ -8,12 +8,9 @@ use super::grids::GridsCounters;
 use super::quads::QuadsCounters;
 use crate::raster::hi_z::HiZCounters;
 use crate::zrop::unit::ZropCounters;
-use quadrille_machine::collect::{Collected, UnitCycles};
-use quadrille_machine::memory::l2::L2Counters;
-use quadrille_machine::memory::sector_cache::CacheCounters;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::Unit;
-use quadrille_machine::warp_filler::PackCounters;
+use quadrille_machine::{
+    CacheCounters, Collected, Cycle, L2Counters, PackCounters, Unit, UnitCycles,
+};
 use quadrille_mesh::merge::MergeCounters;
 
 /// The result of a run of the mesh path in cycles.

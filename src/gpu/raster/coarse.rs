@@ -12,15 +12,10 @@
 use crate::raster::screen::{SamplesOf, Screen};
 use crate::tile_owner::TileOwner;
 use quadrille_base::raster::outline::{TileVisitor, raster_tiles};
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::{RasterTile, SetUp};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateClock;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    Cycle, IssuePort, RasterTile, Rate, RateClock, SetUp, Sink, Stage, Unit, Visitor, spec,
+    statistics,
+};
 
 spec! {
     /// Coarse raster.

@@ -5,12 +5,7 @@
 
 use crate::raster::screen::{SamplesOf, Screen};
 use quadrille_base::raster::outline::TileCover;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::RasterTile;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
+use quadrille_machine::{IssuePort, Process, RasterTile, Rate, Rigid, RigidUnit, spec, statistics};
 
 spec! {
     /// Hi-Z, the hierarchical depth test: it drops raster tiles whose pixels are all hidden.

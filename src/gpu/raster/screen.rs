@@ -2,7 +2,7 @@
 
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::outline::Outline;
-use quadrille_machine::packets::RasterTile;
+use quadrille_machine::RasterTile;
 
 /// The shared state as the raster units see it.
 pub trait Screen {

@@ -3,12 +3,9 @@
 //! Input: primitives. Output: primitives with edge functions, in order. Rate: one per cycle.
 
 use crate::raster::screen::Screen;
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::{Primitive, SetUp};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
+use quadrille_machine::{
+    IssuePort, Primitive, Process, Rate, Rigid, RigidUnit, SetUp, spec, statistics,
+};
 
 spec! {
     /// Configuration of triangle setup.

@@ -9,13 +9,9 @@ use serde::Serialize;
 
 use crate::geometry::vertex_buffer::VertexBuffer;
 use quadrille_base::math::{index, prefetch};
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::line::SECTOR_BYTES;
-use quadrille_machine::packets::{Quad, WARP_QUADS};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{
+    Cycle, Memory, Quad, Rate, RateLimiter, SECTOR_BYTES, WARP_QUADS, statistics,
+};
 
 statistics! {
     /// Accesses of fragment warps to attributes; a warp accesses each of its primitives once.

@@ -17,14 +17,10 @@ use crate::draw_state::DrawState;
 use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
-use quadrille_machine::maps::MapKind;
-use quadrille_machine::packets::{ColourQuad, ShadedWarp, Warp, fragments};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::{Unit, Visitor};
+use quadrille_machine::{
+    ColourQuad, Cycle, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp, fragments,
+    spec, statistics,
+};
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;

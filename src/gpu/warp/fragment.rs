@@ -11,11 +11,11 @@
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
 use super::exact_alpha::{NearCut, NearCutRule};
-use quadrille_base::math::SimdLevel;
 use quadrille_base::math::unfused::exp2_lanes;
+use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::raster::tiles::{TILE_PX, TILE_QUADS};
 use quadrille_base::shading::{cap_rounded_down, falloff_alpha, falloff_exponent};
-use quadrille_machine::packets::{ColourQuad, Quad, WARP_QUADS};
+use quadrille_machine::{ColourQuad, Quad, WARP_QUADS};
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Quads that share a vector.
@@ -344,7 +344,6 @@ impl<'a> FragmentShader<'a> {
     }
 
     /// Alpha of a fragment near the cut; `None` when it is below.
-    #[allow(clippy::cast_possible_truncation, reason = "the shader's alpha is f32")]
     fn decide(
         &self,
         splat: &ProjectedSplat,
@@ -356,7 +355,7 @@ impl<'a> FragmentShader<'a> {
         match self.judge(splat, [x, y], exponent) {
             Some(near_cut) => near_cut
                 .alpha(splat, x, y)
-                .map(|exact| if above { alpha } else { exact as f32 }),
+                .map(|exact| if above { alpha } else { narrow(exact) }),
             None => above.then_some(alpha),
         }
     }

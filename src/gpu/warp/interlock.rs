@@ -8,9 +8,7 @@
 //! value reaches it without polling (assumption).
 
 use quadrille_base::math::index;
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, spec, statistics};
 
 spec! {
     /// Critical sections of fragment shaders.

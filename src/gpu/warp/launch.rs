@@ -1,11 +1,6 @@
 //! Warp launch: passes warps to the shader cores in order, one per cycle, when a warp slot is free.
 
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::Warp;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
+use quadrille_machine::{IssuePort, Process, Rate, Rigid, RigidUnit, Warp, spec, statistics};
 
 spec! {
     /// Warp launch.

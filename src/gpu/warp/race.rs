@@ -13,8 +13,7 @@ use super::raced_picture::{QuadVersion, RacedPicture};
 use crate::zrop::framebuffer::Framebuffer;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::tiles::quad_index;
-use quadrille_machine::packets::{ShadedWarp, WARP_QUADS};
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, ShadedWarp, WARP_QUADS};
 
 /// Kind of an event. In one cycle, loads come before stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
     use crate::zrop::framebuffer::Tests;
     use quadrille_base::shading::ColourFormat;
-    use quadrille_machine::packets::ColourQuad;
+    use quadrille_machine::ColourQuad;
 
     const NEVER: Cycle = Cycle::MAX;
 

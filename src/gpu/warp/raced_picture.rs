@@ -6,7 +6,7 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::math::buffer::Buffer;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::{ColourFormat, QuadColour};
-use quadrille_machine::packets::{ColourQuad, ShadedWarp};
+use quadrille_machine::{ColourQuad, ShadedWarp};
 
 /// Value of a quad's pixels in memory, and the fragments blended into it.
 #[derive(Debug, Clone, Copy, Default)]

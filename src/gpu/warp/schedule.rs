@@ -2,9 +2,7 @@
 //! leave.
 
 use quadrille_base::math::index;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::timing::{Activity, Cycle, StallReason};
+use quadrille_machine::{Activity, Cycle, Rate, RateLimiter, StallReason};
 
 /// Cost of a warp.
 #[derive(Debug, Clone, Copy)]

@@ -19,18 +19,13 @@ use crate::crop::blend::blend_warp;
 use crate::crop::unit::ColourPlaces;
 use crate::draw_state::DrawState;
 use quadrille_base::choice;
+use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
-use quadrille_machine::maps::MapKind;
-use quadrille_machine::memory::Memory;
-use quadrille_machine::memory::calendar::Calendar;
-use quadrille_machine::memory::line::SECTOR_BYTES;
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::packets::{QuadMasks, ShadedWarp, WARP_QUADS};
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
-use quadrille_machine::unit::Visitor;
+use quadrille_machine::{
+    Calendar, Client, Cycle, MapKind, Memory, QuadMasks, SECTOR_BYTES, ShadedWarp, Visitor,
+    WARP_QUADS, spec, statistics,
+};
 
 spec! {
     /// Blending in the fragment shader.
@@ -121,10 +116,6 @@ pub struct ShaderBlend {
 
 impl ShaderBlend {
     /// Creates the idle state of a draw that blends in `order`.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "schedulers are validated to be few"
-    )]
     pub(crate) fn new(
         spec: &ShaderBlendSpec,
         interlock: &InterlockSpec,
@@ -138,7 +129,7 @@ impl ShaderBlend {
                 ShaderOrder::Interlocked => Order::Interlock(Interlock::new(interlock, on.tiles)),
             },
             slots: WarpSlots::new(on.slots),
-            schedulers: on.schedulers as usize,
+            schedulers: index(on.schedulers),
             ports: ColourPorts::new(on),
             done: 0,
             counters: ShaderBlendCounters::default(),

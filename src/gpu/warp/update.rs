@@ -16,15 +16,10 @@ use crate::draw_state::DrawState;
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
-use quadrille_machine::memory::line::SECTOR_BYTES;
-use quadrille_machine::memory::sector_cache::sectors_of;
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::packets::{Beat, Quad, WARP_QUADS, Warp, fragments};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{
+    Beat, Client, Cycle, Quad, Rate, RateLimiter, SECTOR_BYTES, WARP_QUADS, Warp, fragments,
+    sectors_of, spec, statistics,
+};
 
 spec! {
     /// Rendering in several passes.

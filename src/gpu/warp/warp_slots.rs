@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use quadrille_base::math::index;
-use quadrille_machine::timing::{Cycle, StallReason};
+use quadrille_machine::{Cycle, StallReason};
 
 /// A slot that a warp has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

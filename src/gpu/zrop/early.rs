@@ -2,9 +2,7 @@
 
 use crate::zrop::framebuffer::Failed;
 use crate::zrop::termination::Updates;
-use quadrille_machine::memory::Memory;
-use quadrille_machine::packets::{Beat, Quad, QuadMasks};
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Beat, Cycle, Memory, Quad, QuadMasks};
 
 /// Shared state that the early tests read.
 pub trait EarlyTests {

@@ -11,9 +11,7 @@ use quadrille_base::raster::tiles::{TILE_LENGTH, TILE_PX, TileLayout, quad_index
 use quadrille_base::shading::{
     ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
-use quadrille_machine::memory::line::lines_of;
-use quadrille_machine::packets::{Quad, QuadMasks};
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Cycle, Quad, QuadMasks, lines_of};
 
 /// Cycle of an event that does not happen.
 pub const NEVER: Cycle = Cycle::MAX;

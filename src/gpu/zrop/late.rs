@@ -4,8 +4,7 @@
 use std::collections::VecDeque;
 
 use quadrille_base::math::index;
-use quadrille_machine::packets::Beat;
-use quadrille_machine::timing::Cycle;
+use quadrille_machine::{Beat, Cycle};
 
 /// Fewest places of a [`LateQueue`]: a beat of quads makes two warps at most, which are sent before ZROP
 /// takes the first.
@@ -71,7 +70,7 @@ pub struct StencilUpdate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quadrille_machine::packets::Quad;
+    use quadrille_machine::Quad;
 
     /// Two places: the third beat enters when the first has left, and the fourth when the second has.
     #[test]

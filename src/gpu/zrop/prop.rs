@@ -3,12 +3,7 @@
 //!
 //! Input and output: beats of quads in order. Rate: quads per cycle.
 
-use quadrille_machine::issue_port::IssuePort;
-use quadrille_machine::packets::Beat;
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rigid_unit::{Process, Rigid, RigidUnit};
-use quadrille_machine::spec::spec;
-use quadrille_machine::statistics::statistics;
+use quadrille_machine::{Beat, IssuePort, Process, Rate, Rigid, RigidUnit, spec, statistics};
 
 spec! {
     /// PROP, both ports.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use quadrille_machine::timing::{Cycle, Queue};
+use quadrille_machine::{Cycle, Queue};
 
 /// Timing of termination bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]

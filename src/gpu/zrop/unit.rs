@@ -11,20 +11,13 @@ use std::ops::Range;
 
 use crate::zrop::termination::Feedback;
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, quad_index};
-use quadrille_machine::issue_port::{IssuePort, beat_width};
-use quadrille_machine::packets::{BEAT_QUADS, Beat, Quad, QuadMasks, fragments};
-use quadrille_machine::rate::Rate;
-use quadrille_machine::rate_limiter::RateLimiter;
-use quadrille_machine::spec::spec;
-use quadrille_machine::stage::{Sink, Stage};
-use quadrille_machine::statistics::statistics;
-use quadrille_machine::timing::{Cycle, Queue, StallReason};
-use quadrille_machine::unit::{Unit, Visitor};
 
 use super::early::EarlyTests;
-use quadrille_machine::memory::line::{LINE_BYTES, SECTOR_BYTES, line_at};
-use quadrille_machine::memory::traffic::Client;
-use quadrille_machine::memory::unit_cache::{UnitCache, UnitCacheSpec};
+use quadrille_machine::{
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Quad, QuadMasks, Queue, Rate,
+    RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec, Visitor,
+    beat_width, fragments, line_at, spec, statistics,
+};
 
 spec! {
     /// Configuration of the unit for early tests (ZROP).

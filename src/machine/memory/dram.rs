@@ -1,9 +1,10 @@
 //! DRAM with a bandwidth and a latency.
 
 use super::calendar::Calendar;
-use super::clock::{cycles_in, truncated};
+use super::clock::cycles_in;
 use crate::spec::spec;
 use crate::timing::Cycle;
+use quadrille_base::math::whole;
 
 spec! {
     /// Configuration of DRAM.
@@ -36,7 +37,7 @@ impl Dram {
     pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            calendar: Calendar::new(truncated(spec.bytes_per_cycle(clock_mhz))),
+            calendar: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
         }
     }

@@ -5,13 +5,14 @@
 use serde::Serialize;
 
 use super::calendar::Calendar;
-use super::clock::{cycles_in, truncated};
+use super::clock::cycles_in;
 use super::dram::Dram;
 use super::line::{LINE_BYTES, SECTOR_BYTES};
 use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
 use super::traffic::{Client, TrafficByClient};
 use crate::spec::spec;
 use crate::timing::Cycle;
+use quadrille_base::math::whole;
 
 spec! {
     /// Configuration of the L2 cache.
@@ -74,7 +75,7 @@ impl L2 {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
             write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
-            port: Calendar::new(truncated(spec.bytes_per_cycle(clock_mhz))),
+            port: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
             traffic: TrafficByClient::default(),
         }

@@ -1,5 +1,7 @@
 //! Cache lines and sectors.
 
+use quadrille_base::math::fit;
+
 /// Bytes of a cache line.
 pub const LINE_BYTES: u64 = 128;
 /// Bytes of a sector, the unit of transfer.
@@ -8,9 +10,8 @@ pub const SECTOR_BYTES: u64 = 32;
 /// Number of the line that holds byte `address`. It fits 32 bits: pictures have fewer than 2^32
 /// pixels of at most 128 bytes.
 #[inline]
-#[allow(clippy::cast_possible_truncation, reason = "fewer than 2^32 lines")]
 pub fn line_at(address: u64) -> u32 {
-    (address / LINE_BYTES) as u32
+    fit(address / LINE_BYTES)
 }
 
 /// Number of lines that hold `bytes`.

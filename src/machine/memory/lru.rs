@@ -1,6 +1,6 @@
 //! Tags of a set-associative cache with least-recently-used replacement.
 
-use quadrille_base::math::prefetch;
+use quadrille_base::math::{fit, prefetch};
 
 /// No line, no slot.
 const NONE: u32 = u32::MAX;
@@ -19,12 +19,8 @@ pub struct LruLines<L> {
 
 impl<L: Default> LruLines<L> {
     /// Creates an empty cache of `sets * ways` lines for a memory of `memory_lines` lines.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "caches have far fewer lines than 2^32"
-    )]
     pub fn new(sets: u64, ways: u64, memory_lines: u32) -> Self {
-        let (sets, ways) = (sets as u32, ways as u32);
+        let (sets, ways) = (fit::<u32>(sets), fit::<u32>(ways));
         let order = if ways <= Ranks::MOST_WAYS {
             Order::Ranks(Ranks::new(sets, ways))
         } else {
@@ -150,10 +146,9 @@ impl Ranks {
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "a digit")]
     fn oldest(&self, set: u32) -> u32 {
         let way = self.orders[set as usize] >> (4 * (self.ways - 1)) & 15;
-        (set << self.set_shift) + way as u32
+        (set << self.set_shift) + fit::<u32>(way)
     }
 
     #[inline]

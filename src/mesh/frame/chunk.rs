@@ -10,9 +10,9 @@ use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
 use crate::camera::MeshCamera;
 use crate::grid::{Grid, GridSource, GridVertex};
-use crate::index::index32;
 use crate::project::{Piece, ProjectedGrid, touched_quads};
 use crate::shade::AlphaTests;
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::SampledPolygon;
@@ -192,8 +192,8 @@ impl Chunk {
         };
         self.grids.push(RasterGrid {
             grid,
-            quads: index32(first_quad)..index32(self.quads.len()),
-            first_plane: index32(first_plane),
+            quads: fit::<u32>(first_quad)..fit::<u32>(self.quads.len()),
+            first_plane: fit::<u32>(first_plane),
             first_triangle: u32::try_from(first_triangle).unwrap_or(u32::MAX),
             bounds,
             nearest: projected.nearest,

@@ -11,7 +11,7 @@ use super::visible_frame::VisibleFrame;
 use crate::grid::GridVertex;
 use crate::shade::TrianglePlanes;
 use quadrille_base::image::{Layer, LayerPicture};
-use quadrille_base::math::narrow;
+use quadrille_base::math::{fit, narrow};
 use quadrille_base::raster::sample_depth::NO_OWNER;
 
 /// Identifier of a pixel that shows no triangle.
@@ -43,16 +43,12 @@ struct ShownTriangle<'a> {
 impl VisibleFrame {
     /// Returns the requested `layers` that a mesh frame can supply: depth, normals, identifiers and coverage
     /// ([`Layer::Alpha`]). Other layers are left out.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "triangles are counted in 32 bits"
-    )]
     pub fn layers(&self, layers: &[Layer]) -> Vec<LayerPicture> {
         let [width, height] = self.settings.size;
         let pixels = width as usize * height as usize;
         let mut next = 0;
         let firsts = self.chunks.iter().map(|chunk| {
-            let first = next as u32;
+            let first = fit(next);
             next += chunk.triangles_in;
             first
         });

@@ -10,12 +10,11 @@ use super::chunk::Chunk;
 use super::settings::FrameSettings;
 use super::visible_frame::VisibleFrame;
 use crate::grid::{Grid, GridSource};
-use crate::index::index32;
 use crate::merge::unit::{NO_TARGET, target};
 use crate::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
-use quadrille_base::math::prefetch;
+use quadrille_base::math::{fit, prefetch};
 use quadrille_base::task::Task;
-use quadrille_machine::statistics::Counter;
+use quadrille_machine::Counter;
 
 /// Number of identifiers of vertices in a cache line of the host, of 64 bytes.
 const IDS_PER_LINE: usize = 16;
@@ -93,7 +92,7 @@ impl VisibleFrame {
             .collect::<Vec<_>>()
             .into_par_iter()
             .map(|(first, chunks)| {
-                let mut group = Group::new(chunks, index32(first), unit, &self.settings);
+                let mut group = Group::new(chunks, fit::<u32>(first), unit, &self.settings);
                 match (unit, chunks) {
                     (MergeUnitKind::None, [chunk]) => group.pass(chunk, &self.settings),
                     _ => group.merge(chunks, source, &self.settings, &self.task),
@@ -103,13 +102,13 @@ impl VisibleFrame {
             .collect();
         let mut shading = Shading::default();
         for mut group in merged {
-            let base = index32(shading.quads.len());
+            let base = fit::<u32>(shading.quads.len());
             if base == 0 {
                 shading.quads = group.quads;
             } else {
                 shading.quads.append(&mut group.quads);
             }
-            let number = index32(shading.groups.len());
+            let number = fit::<u32>(shading.groups.len());
             let chunks = group.starts.into_iter().map(|first| [number, first]);
             shading.chunks.extend(chunks);
             let targets = group.targets;
@@ -163,7 +162,7 @@ impl Group {
         let mut count = 0;
         let starts = chunks.iter().map(|chunk| {
             count += chunk.quads.len();
-            index32(count - chunk.quads.len())
+            fit::<u32>(count - chunk.quads.len())
         });
         let starts = starts.collect();
         let room = match rules.scope {
@@ -176,7 +175,7 @@ impl Group {
             driver,
             first,
             starts,
-            end: index32(count),
+            end: fit::<u32>(count),
             quads: Vec::with_capacity(room),
             targets: if rules.splits_quads {
                 Targets::Split(Vec::new())
@@ -211,7 +210,7 @@ impl Group {
             }
             let is_partial = settings.pattern.has_partial_pixel(coverage);
             self.counters.partial += u64::from(is_partial);
-            targets[quad as usize] = index32(self.quads.len());
+            targets[quad as usize] = fit::<u32>(self.quads.len());
             self.quads.push(ShaderQuad {
                 chunk: self.first,
                 inputs: [quad; 4],
@@ -272,7 +271,7 @@ impl Group {
     fn collect(&mut self, last: usize) {
         let stream = &mut self.driver.stream;
         for merged in stream.out.drain(..) {
-            let number = index32(self.quads.len());
+            let number = fit::<u32>(self.quads.len());
             stream.fragments.set_target(merged.leader, number);
             let quad = self.stream_start + merged.leader;
             let mut chunk = last;
@@ -282,7 +281,7 @@ impl Group {
             }
             let first = self.stream_start.wrapping_sub(self.starts[chunk]);
             self.quads.push(ShaderQuad {
-                chunk: self.first + index32(chunk),
+                chunk: self.first + fit::<u32>(chunk),
                 inputs: merged.inputs.map(|k| first.wrapping_add(k)),
                 coverage: merged.coverage,
             });

@@ -10,9 +10,9 @@ use super::chunk::Chunk;
 use super::picture::SampleColours;
 use super::visible_frame::VisibleFrame;
 use crate::grid::Grid;
-use crate::index::index32;
 use crate::shade::{Shader, TrianglePlanes, VertexStep};
 use quadrille_base::image::Frame;
+use quadrille_base::math::fit;
 
 impl VisibleFrame {
     /// Number of vertices of grids that are not hidden. Reyes shades all of them.
@@ -65,7 +65,7 @@ impl<'a> VertexColours<'a> {
         let shade = |chunk: &Chunk| {
             let (mut colours, mut firsts) = (Vec::new(), Vec::new());
             for grid in &chunk.grids {
-                firsts.push(index32(colours.len()));
+                firsts.push(fit::<u32>(colours.len()));
                 if grid.is_visible.load(Ordering::Relaxed) {
                     let quads = &chunk.quads[grid.quads.start as usize..grid.quads.end as usize];
                     let shows = [true, false].map(|side| quads.iter().any(|q| q.is_front == side));

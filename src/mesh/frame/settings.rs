@@ -2,7 +2,7 @@
 
 use crate::files::Material;
 use quadrille_base::choice;
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, fit};
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::samples::SamplePattern;
 
@@ -109,13 +109,9 @@ impl FrameSettings {
     }
 
     /// Position of the first quad of a bin.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "quads of a picture fit 16 bits"
-    )]
     pub fn bin_corner(&self, bin: usize) -> [u16; 2] {
         let across = self.bins_across();
-        [bin % across, bin / across].map(|v| v as u16 * BIN_QUADS)
+        [bin % across, bin / across].map(|v| fit::<u16>(v) * BIN_QUADS)
     }
 
     /// The shading pixels of the bin with the first quad at `corner`.

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
-use crate::index::index32;
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
 use quadrille_base::task::Task;
@@ -231,7 +231,7 @@ impl DepthBin {
             if samples().any(|&o| o != NO_OWNER) {
                 shown.quads.push(VisibleQuad {
                     position: [0, 1].map(|axis| self.corner[axis] + at[axis]),
-                    first: index32(shown.samples.len()),
+                    first: fit::<u32>(shown.samples.len()),
                 });
                 shown.samples.extend(samples());
             }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use quadrille_machine::statistics::{Peak, statistics};
+use quadrille_machine::{Peak, statistics};
 
 statistics! {
     /// Counters of quad-fragment merging.

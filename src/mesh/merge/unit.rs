@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 
 use super::counters::MergeCounters;
 use crate::grid::Topology;
-use crate::index::index32;
+use quadrille_base::math::fit;
 use quadrille_base::raster::samples::SamplePattern;
 
 /// A quad fragment of one triangle, after the early depth test.
@@ -81,7 +81,7 @@ pub struct DisjointSet {
 impl DisjointSet {
     /// Adds a fragment as a set of its own; returns its number.
     pub fn push(&mut self) -> u32 {
-        let number = index32(self.parents.len());
+        let number = fit::<u32>(self.parents.len());
         self.parents.push([number; 4]);
         number
     }

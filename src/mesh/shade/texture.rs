@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::lanes::log2;
 use crate::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
 use quadrille_base::image::srgb::srgb_decoding_table;
+use quadrille_base::math::whole;
 
 /// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;
@@ -122,11 +123,6 @@ impl MipChain {
     /// Samples the texture as its sampler says: by default linearly in u, v and mip level, wrapped
     /// around; the level is clamped. Returns red, green, blue and alpha, 0 to 1.
     #[inline]
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 to the number of levels"
-    )]
     pub fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         if !self.is_plain {
             return self.sample_as_said(uv, level);
@@ -138,7 +134,7 @@ impl MipChain {
         if level >= last as f32 {
             return self.levels[last].bilinear(uv);
         }
-        let fine = level as usize;
+        let fine = whole::<usize>(level);
         let t = level - fine as f32;
         let (a, b) = (
             self.levels[fine].bilinear(uv),
@@ -148,11 +144,6 @@ impl MipChain {
     }
 
     /// Samples with a sampler other than the default.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 to the number of levels"
-    )]
     fn sample_as_said(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         let wrap = self.sampler.wrap;
         if level.is_nan() || level <= 0.0 {
@@ -163,9 +154,9 @@ impl MipChain {
         let at = |level: usize| self.levels[level].filtered(uv, wrap, self.sampler.minify);
         match self.sampler.levels {
             None => at(0),
-            Some(TextureFilter::Nearest) => at((level + 0.5) as usize),
+            Some(TextureFilter::Nearest) => at(whole(level + 0.5)),
             Some(TextureFilter::Linear) => {
-                let fine = (level as usize).min(last.saturating_sub(1));
+                let fine = whole::<usize>(level).min(last.saturating_sub(1));
                 let (a, b) = (at(fine), at((fine + 1).min(last)));
                 let t = level - fine as f32;
                 std::array::from_fn(|c| a[c] + t * (b[c] - a[c]))
@@ -334,15 +325,10 @@ fn wrapped(u: f32, wrap: Wrap) -> f32 {
 }
 
 /// Two texels along an axis and their weights, for a position in texels inside the texture.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "inside the texture; casts of f32 saturate"
-)]
 fn taps_as_said(at: f32, texels: u32, wrap: Wrap, filter: TextureFilter) -> [(u32, f32); 2] {
     let last = texels - 1;
     if filter == TextureFilter::Nearest {
-        let nearest = (at as u32).min(last);
+        let nearest = whole::<u32>(at).min(last);
         return [(nearest, 1.0), (nearest, 0.0)];
     }
     let from_centre = at - 0.5;
@@ -356,23 +342,18 @@ fn taps_as_said(at: f32, texels: u32, wrap: Wrap, filter: TextureFilter) -> [(u3
     let left = if below < 0.0 {
         before
     } else {
-        (below as u32).min(last)
+        whole::<u32>(below).min(last)
     };
     let next = below + 1.0;
     let right = if next > last as f32 {
         after
     } else {
-        next as u32
+        whole(next)
     };
     [(left, 1.0 - part), (right, part)]
 }
 
 /// The stored value of a channel of 0 to 1.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "casts of f32 saturate"
-)]
 fn to_stored(value: f32) -> u16 {
-    (value * ONE + 0.5) as u16
+    whole(value * ONE + 0.5)
 }

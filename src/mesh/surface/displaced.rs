@@ -5,6 +5,7 @@ use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
 use crate::files::Texture;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::whole;
 
 /// Half the distance in parameters over which the slope of a displaced surface is measured (assumed): a
 /// few tenths of a texel on the tested meshes, and far above the rounding of `f32`.
@@ -94,8 +95,7 @@ fn taps(t: f32, size: i64, filter: HeightFilter) -> (([usize; 4], usize), [f32; 
     let t = if t.is_finite() { t - t.floor() } else { 0.0 };
     let at = t * size as f32 - 0.5;
     let f = at - at.floor();
-    #[allow(clippy::cast_possible_truncation, reason = "within a texture")]
-    let first = at.floor() as i64 - 1;
+    let first = whole::<i64>(at.floor()) - 1;
     let texels = [0, 1, 2, 3].map(|i| {
         let wrapped = (first + i).rem_euclid(size);
         usize::try_from(wrapped).unwrap_or(0)

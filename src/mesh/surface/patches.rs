@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 
 use super::owners::{Owner, Owners};
 use crate::files::{Material, Texture, bounds};
-use crate::index::index32;
+use quadrille_base::math::fit;
 
 /// Parameters of the corners of a patch, in order.
 pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
@@ -147,11 +147,11 @@ impl Surface {
         let own = patch % self.patches_per_copy;
         match table.get(own) {
             Some(owners) => Owner {
-                patch: index32(patch - own) + owners[part].patch,
+                patch: fit::<u32>(patch - own) + owners[part].patch,
                 ..owners[part]
             },
             None => Owner {
-                patch: index32(patch),
+                patch: fit::<u32>(patch),
                 part: u8::try_from(part).unwrap_or(0),
                 is_reversed: false,
                 is_smooth: true,

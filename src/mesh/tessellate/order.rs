@@ -1,6 +1,7 @@
 //! Order in which the triangles of a grid are submitted.
 
 use quadrille_base::choice;
+use quadrille_base::math::whole;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
@@ -35,7 +36,7 @@ impl GridOrder {
         match self {
             Self::Rows => triangles.sort_by_cached_key(|t| {
                 let [x, y] = centroid(t);
-                (whole(y), whole(x * STEPS))
+                (whole::<u32>(y), whole::<u32>(x * STEPS))
             }),
             Self::Rings => triangles.sort_by_cached_key(|t| ring_key(centroid(t), sides)),
             Self::Random => shuffle(triangles, seed),
@@ -63,15 +64,6 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     for last in (1..items.len()).rev() {
         items.swap(last, rng.random_range(0..=last));
     }
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "lattice positions are from 0 to 64"
-)]
-fn whole(x: f32) -> u32 {
-    x as u32
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::topology::{Topologies, lattice};
 use crate::camera::MeshCamera;
 use crate::grid::{Grid, GridVertex, MAX_GRID_TRIANGLES};
 use crate::surface::{CORNERS, Surface, SurfacePoint, along_side};
+use quadrille_base::math::whole;
 use quadrille_base::task::Task;
 
 /// Limit on the segments of a grid's side, as in Direct3D 11's tessellator. A grid also has at most the
@@ -179,12 +180,7 @@ impl Splitter<'_> {
             longest = longest.max(length);
             last = next;
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative, and the guard band bounds it"
-        )]
-        let factor = |length: f64| (length / target).ceil() as u32;
+        let factor = |length: f64| whole::<u32>((length / target).ceil());
         Measure {
             sum: factor(sum),
             longest: factor(longest * f64::from(MEASURED_SEGMENTS)),

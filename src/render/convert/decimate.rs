@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::neighbours::{Neighbour, Neighbours};
 use quadrille_base::error::Result;
-use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::math::{SH_C0, narrow, whole};
 use quadrille_base::task::Task;
 use quadrille_scene::SplatTable;
 use quadrille_scene::activation::{log_scale, logit, sigmoid};
@@ -70,14 +70,9 @@ pub(super) fn decimate(
     task: &Task,
 ) -> Result<()> {
     let rows = table.rows();
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most the number of rows, and not negative"
-    )]
     let target = match amount {
         Amount::Splats(count) => count,
-        Amount::Share(share) => (rows as f64 * share.clamp(0.0, 1.0)).round() as usize,
+        Amount::Share(share) => whole((rows as f64 * share.clamp(0.0, 1.0)).round()),
     };
     if rows <= target.max(1) {
         return Ok(());

@@ -13,7 +13,7 @@ use super::order::Sorter;
 use super::tile::TILE_PX;
 use crate::preprocess::{PixelBounds, Projected};
 use quadrille_base::math::buffer::{Buffer, as_atomic_u64};
-use quadrille_base::math::{SimdLevel, prefetch};
+use quadrille_base::math::{SimdLevel, fit, prefetch};
 use quadrille_base::task::Task;
 
 /// Shares per thread: more shares balance better, but each needs a counter per tile.
@@ -71,14 +71,13 @@ impl TileGrid {
     }
 
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "fewer than 2^20 tiles")]
     fn span(self, bounds: PixelBounds) -> Span {
         let tile = |px: u16| usize::from(px) / TILE_PX;
         let (column, row) = (tile(bounds.x0), tile(bounds.y0));
         Span {
-            first: (row * self.columns + column) as u32,
-            more_columns: (tile(bounds.x1) - column) as u16,
-            more_rows: (tile(bounds.y1) - row) as u16,
+            first: fit(row * self.columns + column),
+            more_columns: fit(tile(bounds.x1) - column),
+            more_rows: fit(tile(bounds.y1) - row),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use fearless_simd::{Simd, dispatch};
 
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, low};
 
 /// Lists up to this long are sorted by insertion alone.
 const INSERTION_MAX: usize = 32;
@@ -93,9 +93,8 @@ impl Sorter {
 }
 
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the high half of 64 bits")]
 fn key(entry: u64) -> u32 {
-    (entry >> 32) as u32
+    low(entry >> 32)
 }
 
 /// A digit of a list's keys.

@@ -4,7 +4,7 @@ use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::{ViewTransform, cut_radius_squared};
-use quadrille_base::math::{SH_C0, narrow, sh_colour};
+use quadrille_base::math::{SH_C0, narrow, sh_colour, whole};
 use quadrille_base::shading::OpacityFactor;
 use quadrille_scene::Splat;
 
@@ -236,11 +236,6 @@ impl ExactSplat {
     }
 
     /// The pixels whose centres lie in the bounding box; `None` when there are none in the picture.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the picture, whose sides fit u16"
-    )]
     pub fn bounds(&self, view: &ViewTransform) -> Option<PixelBounds> {
         let half_size = view.half_size_px();
         let half_extent = self.half_extents_px();
@@ -249,7 +244,7 @@ impl ExactSplat {
             let mean = self.mean_from_centre_px[axis] + half_size[axis] - 0.5;
             let first = (mean - half_extent[axis]).ceil().max(0.0);
             let last = (mean + half_extent[axis]).floor().min(size[axis] - 1.0);
-            (first <= last).then_some((first as u16, last as u16))
+            (first <= last).then_some((whole(first), whole(last)))
         });
         let ((x0, x1), (y0, y1)) = (x?, y?);
         Some(PixelBounds { x0, x1, y0, y1 })

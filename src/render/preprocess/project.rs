@@ -8,7 +8,7 @@ use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::ViewTransform;
 use quadrille_base::math::buffer::Buffer;
-use quadrille_base::math::{SimdLevel, prefetch};
+use quadrille_base::math::{SimdLevel, fit, low, prefetch};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_scene::{BLOCK, Camera, Lanes, MAX_SPLATS, Projection, SplatBlock, Splats};
@@ -224,9 +224,8 @@ fn project_exactly(
 
 /// Converts the index of a splat or a slot.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "at most MAX_SPLATS splats")]
 fn index_u32(index: usize) -> u32 {
-    index as u32
+    fit(index)
 }
 
 #[inline(always)]
@@ -298,13 +297,12 @@ fn push_with_fallback<S: Simd>(
 }
 
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "two 16-bit halves")]
 fn unpack_bounds(columns: u32, rows: u32) -> PixelBounds {
     PixelBounds {
-        x0: columns as u16,
-        x1: (columns >> 16) as u16,
-        y0: rows as u16,
-        y1: (rows >> 16) as u16,
+        x0: low(columns),
+        x1: low(columns >> 16),
+        y0: low(rows),
+        y1: low(rows >> 16),
     }
 }
 

@@ -26,7 +26,7 @@ mod world;
 use part::BuiltScene;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::narrow;
+use quadrille_base::math::{narrow, whole};
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splat, Splats};
 use random::Rng;
@@ -192,11 +192,6 @@ impl Synthetic {
 }
 
 /// Returns `fraction` (0 to 1) of `count`, rounded.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "count is at most 1e9, so the product is exact enough and within u64"
-)]
 fn share(count: u64, fraction: f64) -> u64 {
-    ((count as f64 * fraction).round() as u64).min(count)
+    whole::<u64>((count as f64 * fraction).round()).min(count)
 }

@@ -8,7 +8,7 @@ use super::sample::SplatSample;
 use super::score::{Score, Scorer, Scoring};
 use crate::cpu::RenderSettings;
 use quadrille_base::error::Result;
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, whole};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec};
@@ -175,12 +175,7 @@ impl Request {
         } = self.intrinsics;
         let size = [f64::from(width), f64::from(height)];
         let factor = (pixels / (size[0] * size[1])).sqrt();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "from 4 to 1024"
-        )]
-        let sides = size.map(|px| (px * factor).round().clamp(4.0, 1024.0) as u32);
+        let sides = size.map(|px| whole((px * factor).round().clamp(4.0, 1024.0)));
         let scaled = sides.map(f64::from);
         Intrinsics {
             width: sides[0],
@@ -388,8 +383,7 @@ impl<'a> Search<'a> {
 
 /// Rounds to [`DIGITS`] decimal digits of a number of the size of `scale`.
 fn rounded(value: f64, scale: f64) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64")]
-    let exponent = scale.log10().floor() as i32;
+    let exponent: i32 = whole(scale.log10().floor());
     let decimals = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0).min(300);
     // By way of text, which gives the f64 nearest to the decimal number.
     let value = format!("{value:.decimals$}").parse().unwrap_or(value);

@@ -7,6 +7,7 @@
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
+use quadrille_base::math::whole;
 use quadrille_scene::Splats;
 
 /// Maximum number of splats to examine.
@@ -101,12 +102,7 @@ fn level_peak(patches: &[Patch], axis: usize) -> Peak {
     let mut bins = [0.0; BINS];
     for patch in patches.iter().filter(|p| p.normal[axis].abs() > ACROSS) {
         let position = (patch.mean[axis] - low) / extent;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and the last bin"
-        )]
-        let bin = (position * BINS as f64).clamp(0.0, BINS as f64 - 1.0) as usize;
+        let bin = whole::<usize>((position * BINS as f64).clamp(0.0, BINS as f64 - 1.0));
         bins[bin] += patch.weight;
     }
     let fullest = (0..BINS).max_by(|a, b| bins[*a].total_cmp(&bins[*b]));
@@ -168,12 +164,7 @@ fn patches(splats: &Splats) -> Vec<Patch> {
         .collect();
     let mut areas: Vec<f64> = patches.iter().map(|(_, area)| *area).collect();
     areas.sort_by(f64::total_cmp);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "below the number of samples"
-    )]
-    let at = (areas.len() as f64 * AREA_CAP) as usize;
+    let at = whole::<usize>(areas.len() as f64 * AREA_CAP);
     let cap = areas.get(at).or(areas.last()).copied().unwrap_or(0.0);
     for (patch, area) in &mut patches {
         patch.weight *= area.min(cap);

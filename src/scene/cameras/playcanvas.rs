@@ -17,6 +17,7 @@ use super::hermite::{HermiteKeys, looped};
 use super::json::JsonNode;
 use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::whole;
 
 /// Frame rate of settings that name none.
 const DEFAULT_FRAME_RATE: f64 = 30.0;
@@ -159,13 +160,8 @@ fn read_settings(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile>
     Ok(file)
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and MAX_FRAMES"
-)]
 fn whole_frames(length: f64) -> usize {
-    (length.round() as usize).max(1)
+    whole::<usize>(length.round()).max(1)
 }
 
 /// The keyframes of a track: position, target and field of view at each time, in frames.

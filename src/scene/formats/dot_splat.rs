@@ -16,7 +16,7 @@ use crate::scene_file::{Scene, SceneFormat};
 use crate::splats::Lanes;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
-use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::math::{SH_C0, byte, narrow};
 use quadrille_base::task::Task;
 
 const RECORD_BYTES: usize = 32;
@@ -167,14 +167,4 @@ pub(super) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<
         bytes.extend(raw.unit_rotation(row).map(|v| byte(v * 128.0 + 128.0)));
     }
     Ok(bytes)
-}
-
-/// Rounds to a byte, saturating.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to the range of a byte"
-)]
-fn byte(value: f64) -> u8 {
-    value.round().clamp(0.0, 255.0) as u8
 }

@@ -12,7 +12,7 @@ use super::check::{Basis, Check, Expected};
 use quadrille_base::shading::ColourFormat;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
-use quadrille_machine::memory::sector_cache::CacheCounters;
+use quadrille_machine::CacheCounters;
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 256;

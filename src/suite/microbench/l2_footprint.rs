@@ -2,12 +2,13 @@
 
 use super::bench::{layers, rectangles, run as draw};
 use super::check::{Basis, Check, Expected};
+use quadrille_base::math::fit;
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_base::shading::ColourFormat;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::draw::Draw;
 use quadrille_gpu::zrop::framebuffer::Tests;
-use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::SECTOR_BYTES;
 
 /// Largest L2 that is filled, in bytes: the draws of larger ones would take long.
 const MOST_BYTES: u64 = 4 << 20;
@@ -23,8 +24,7 @@ const TOLERANCE: f64 = 0.01;
 fn covered_twice(config: &Config, times: u64) -> [u64; 2] {
     let row_bytes = u64::from(WIDTH_PX * TILE_PX) * PIXEL_BYTES;
     let rows = times * config.l2.bytes / row_bytes;
-    #[allow(clippy::cast_possible_truncation, reason = "a few thousand pixels")]
-    let height = rows.max(1) as u32 * TILE_PX;
+    let height = fit::<u32>(rows.max(1)) * TILE_PX;
     let cover = [[0, 0, WIDTH_PX, height]; 2];
     let twice = Draw::rectangles(WIDTH_PX, height, &cover, [1.0, 0.5, 0.25], 0.25);
     let result = draw(&twice, config, &Tests::default());

@@ -5,7 +5,7 @@ use super::check::{Basis, Check, Expected};
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
-use quadrille_machine::memory::line::LINE_BYTES;
+use quadrille_machine::LINE_BYTES;
 
 /// Relative tolerance, for the cycles of the ports on the way.
 const TOLERANCE: f64 = 0.03;

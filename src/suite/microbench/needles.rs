@@ -8,7 +8,7 @@ use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::draw::{Draw, FlatTriangle};
 use quadrille_gpu::zrop::framebuffer::Tests;
-use quadrille_machine::rate::Rate;
+use quadrille_machine::Rate;
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 1024;

@@ -6,8 +6,7 @@ use super::check::{Basis, Check, Expected};
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::{Tests, bytes_per_quad};
-use quadrille_machine::packets::WARP_QUADS;
-use quadrille_machine::rate::Rate;
+use quadrille_machine::{Rate, WARP_QUADS};
 
 /// Side of the picture, in pixels.
 const SIDE_PX: u32 = 128;

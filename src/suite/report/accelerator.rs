@@ -11,10 +11,7 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
     let mut runs = simulated.runs.iter();
     let (run, outcome) = runs.find_map(|run| match &run.outcome {
         Outcome::Gscore(outcome) => Some((run, outcome)),
-        Outcome::Pipeline(_)
-        | Outcome::MultiPass(..)
-        | Outcome::InShader(..)
-        | Outcome::Compute(_) => None,
+        Outcome::Pipeline(..) | Outcome::Compute(_) => None,
     })?;
     let ratios = simulated
         .baseline()

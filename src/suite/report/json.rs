@@ -11,11 +11,11 @@ use super::simulated::{Simulated, VariantRun};
 use quadrille_gpu::coalesce::bins::Flushes;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::InShader;
+use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::result::SimulationResult;
 use quadrille_gpu::variant::Variant;
-use quadrille_machine::collect::UnitCycles;
-use quadrille_machine::memory::line::SECTOR_BYTES;
+use quadrille_machine::{SECTOR_BYTES, UnitCycles};
 
 /// A view and its methods. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
@@ -75,14 +75,12 @@ fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
 pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, Value> {
     let cycles = outcome.cycles();
     let of_method = match outcome {
-        Outcome::Pipeline(outcome) => pipeline(outcome, config),
-        Outcome::MultiPass(_, outcome) => joined([
+        Outcome::Pipeline(method, outcome) => joined([
             pipeline(outcome, config),
-            json!({ "passes": outcome.passes }),
-        ]),
-        Outcome::InShader(_, outcome) => joined([
-            pipeline(outcome, config),
-            outcome.in_shader.as_ref().map_or(Value::Null, in_shader),
+            match method {
+                Method::MultiPass(_) => json!({ "passes": outcome.passes }),
+                _ => outcome.in_shader.as_ref().map_or(Value::Null, in_shader),
+            },
         ]),
         Outcome::Compute(outcome) => json!({
             "fragments": { "blended": outcome.lanes.blended },

@@ -9,7 +9,7 @@ use quadrille_base::error::Result;
 use quadrille_base::image::files;
 use quadrille_gpu::result::SimulationResult;
 use quadrille_gpu::zrop::framebuffer::NEVER;
-use quadrille_machine::maps::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
+use quadrille_machine::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
 
 /// Counts of each map (`None` for the cycle in which the termination bit was written), its name in file
 /// names, its title, and the meaning of pixels without a count.

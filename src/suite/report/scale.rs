@@ -1,5 +1,7 @@
 //! Scales of colours: where they end, and which numbers are written beside them.
 
+use quadrille_base::math::{narrow, whole};
+
 /// Share of the pixels with a count that a scale covers.
 const COVERED: f64 = 0.999;
 
@@ -27,14 +29,9 @@ pub struct Scale {
 
 impl Scale {
     /// A scale from 0 to the 99.9th percentile (nearest rank) of the counts above 0.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a rank among pixels"
-    )]
     pub fn covering(counts: &[u32], curve: Curve) -> Self {
         let mut counts: Vec<u32> = counts.iter().copied().filter(|&c| c > 0).collect();
-        let rank = ((counts.len() as f64 * COVERED).ceil() as usize).saturating_sub(1);
+        let rank = whole::<usize>((counts.len() as f64 * COVERED).ceil()).saturating_sub(1);
         let top = if counts.is_empty() {
             1
         } else {
@@ -45,21 +42,17 @@ impl Scale {
     }
 
     /// Position of `count` on the scale, 0 to 1.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a position on a scale of colours"
-    )]
     pub fn position(self, count: u32) -> f32 {
         if self.curve == Curve::Logarithmic {
             let ratio = |n: u32| f64::from(n.max(self.least)) / f64::from(self.least.max(1));
             let share = ratio(count).ln() / ratio(self.top).ln();
-            return share.min(1.0) as f32;
+            return narrow(share.min(1.0));
         }
         let [count, range] = [count, self.top].map(|n| f64::from(n.saturating_sub(self.least)));
         let share = (count / range).min(1.0);
         match self.curve {
-            Curve::Linear => share as f32,
-            Curve::SquareRoot | Curve::Logarithmic => share.sqrt() as f32,
+            Curve::Linear => narrow(share),
+            Curve::SquareRoot | Curve::Logarithmic => narrow(share.sqrt()),
         }
     }
 

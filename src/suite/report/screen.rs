@@ -9,10 +9,11 @@ use super::estimates;
 use super::ratios::Ratios;
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use super::software;
+use quadrille_base::math::whole;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::result::SimulationResult;
-use quadrille_machine::collect::UnitCycles;
+use quadrille_machine::UnitCycles;
 
 /// Characters of a bar.
 const BAR: usize = 10;
@@ -230,11 +231,6 @@ fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
 
 /// Draws the share of cycles in which a unit worked, the share in which it was held up by anything but
 /// a lack of work, and the first as a number.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "shares of a bar of ten characters"
-)]
 fn bar(unit: &UnitCycles) -> String {
     let total = unit.total();
     let held_up: u64 = (unit.idle.iter())
@@ -244,11 +240,11 @@ fn bar(unit: &UnitCycles) -> String {
         .map(|(_, cycles)| cycles)
         .sum();
     let length = |cycles: u64| cycles as f64 / total.max(1) as f64 * BAR as f64;
-    let eighths = (length(unit.busy) * 8.0).round() as usize;
+    let eighths = whole::<usize>((length(unit.busy) * 8.0).round());
     let mut bar = "█".repeat(eighths / 8);
     bar.push_str(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]);
     let drawn = bar.chars().count();
-    let end = length(unit.busy + held_up).round() as usize;
+    let end = whole::<usize>(length(unit.busy + held_up).round());
     bar.push_str(&"░".repeat(end.min(BAR).saturating_sub(drawn)));
     format!("{bar:BAR$} {:>3.0}%", unit.utilisation() * 100.0)
 }

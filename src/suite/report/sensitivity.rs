@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::table::{TextTable, or_dash};
 use quadrille_gpu::sensitivity::{Change, FieldSensitivity, Sensitivity};
 use quadrille_gpu::variant::Variant;
-use quadrille_machine::spec::Source;
+use quadrille_machine::Source;
 
 /// Least swing of a field that has a row in the table, as a fraction.
 const LEAST_SWING: f64 = 0.005;

@@ -13,10 +13,7 @@ type SoftwareRun<'a> = (&'a VariantRun, &'a ComputeResult);
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
     let runs = simulated.runs.iter().filter_map(|run| match &run.outcome {
         Outcome::Compute(outcome) => Some((run, &**outcome)),
-        Outcome::Pipeline(_)
-        | Outcome::MultiPass(..)
-        | Outcome::InShader(..)
-        | Outcome::Gscore(_) => None,
+        Outcome::Pipeline(..) | Outcome::Gscore(_) => None,
     });
     let runs: Vec<_> = runs.collect();
     let pages = runs.chunks(COLUMNS_PER_PAGE);

@@ -7,8 +7,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::simulated::{Simulated, VariantRun};
-use quadrille_machine::collect::UnitCycles;
-use quadrille_machine::timing::{STATES, StallReason, Timeline};
+use quadrille_machine::{STATES, StallReason, Timeline, UnitCycles};
 
 /// Maximum number of windows of a unit.
 const MAX_WINDOWS: usize = 512;

@@ -4,6 +4,7 @@ use std::f32::consts::PI;
 use std::ops::RangeInclusive;
 
 use super::separable::{Border, Separable};
+use crate::math::whole;
 
 /// A Gaussian of the contrast sensitivity functions: `a sqrt(pi / b) exp(-pi^2 d^2 / b)` at the
 /// distance d in degrees (Andersson et al. 2020, section 4.1.1 and table 1).
@@ -124,8 +125,7 @@ fn normalised(values: &[f32]) -> Vec<f32> {
 
 /// The integers from minus to plus `radius_pixels`, rounded up.
 fn distances(radius_pixels: f32) -> Vec<f32> {
-    #[expect(clippy::cast_possible_truncation, reason = "a few pixels")]
-    let radius = radius_pixels.ceil() as i16;
+    let radius = whole::<i16>(radius_pixels.ceil());
     let whole: RangeInclusive<i16> = -radius..=radius;
     whole.map(f32::from).collect()
 }

@@ -1,6 +1,7 @@
 //! Peak signal-to-noise ratio, and the differences it is computed from.
 
 use super::planes::Pair;
+use crate::math::whole;
 
 /// The percentile reported beside the largest difference. Two correct renderers may differ in a few
 /// pixels at the edge of a splat, and the maximum alone would hide the rest.
@@ -40,12 +41,7 @@ pub(super) fn psnr_db(mse: f64) -> Option<f64> {
 fn percentile(values: &mut [f64], percent: f64) -> f64 {
     let last = values.len() - 1;
     let position = percent / 100.0 * last as f64;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and the last index"
-    )]
-    let rank = (position.floor() as usize).min(last);
+    let rank = whole::<usize>(position.floor()).min(last);
     let (_, &mut low, above) = values.select_nth_unstable_by(rank, f64::total_cmp);
     let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
     low + (high - low) * (position - position.floor())

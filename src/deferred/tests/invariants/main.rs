@@ -1,11 +1,22 @@
-//! Properties of whole frames, on random scenes.
+//! Properties of whole frames on random scenes, and of parts against slower definitions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod adaptive;
+mod bits;
+mod block_cache;
+mod codec;
+mod depth_buffer;
+mod edges;
 mod exact;
 mod forward;
 mod instants;
+mod memo;
 mod pipelines;
+mod radix;
+mod scan;
 mod scenes;
+mod simulate;
+mod word_buffer;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::whole;
 use quadrille_scene::formats::gltf::{BufferStore, Document, Placement, placed_nodes};
 
 /// Limit on the joints and matrices of all skins. Several skins may share matrices, so the size of the
@@ -101,17 +102,8 @@ impl<'a> SkinnedVertices<'a> {
     ) -> Result<Self> {
         let mut sets = Vec::new();
         for (set, &[indices, weights]) in accessors.iter().enumerate() {
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "whole numbers of at most 16 bits, as the accessor has been checked"
-            )]
-            let whole = |indices: [f32; 4]| indices.map(|index| index as u32);
-            let indices: Vec<_> = store
-                .vectors::<4>(indices)?
-                .into_iter()
-                .map(whole)
-                .collect();
+            let indices = store.vectors::<4>(indices)?.into_iter();
+            let indices: Vec<[u32; 4]> = indices.map(|set| set.map(whole)).collect();
             let mut all = indices.as_flattened().iter();
             if let Some(index) = all.find(|index| **index as usize >= joints.len()) {
                 let place = format!("{place}, JOINTS_{set}");

@@ -1,6 +1,7 @@
 //! Mapping of the texels of a glTF texture to a primitive: a set of texture coordinates, transformed by
 //! `KHR_texture_transform`.
 
+use quadrille_base::math::narrow;
 use quadrille_scene::formats::gltf::{Material, TextureInfo};
 
 /// A set of texture coordinates and a transform. A mesh has one texture coordinate per corner, so all
@@ -45,13 +46,9 @@ impl TextureMapping {
         format!("TEXCOORD_{}", self.set)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "texture coordinates are f32"
-    )]
     pub(super) fn place(&self, uv: [f32; 2]) -> [f32; 2] {
         let [u, v] = uv.map(f64::from);
-        self.rows.map(|[a, b, c]| (a * u + b * v + c) as f32)
+        self.rows.map(|[a, b, c]| narrow(a * u + b * v + c))
     }
 }
 

@@ -29,7 +29,7 @@ use super::counters::{MergeCounters, PmuCounters};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use edges::{EdgeLists, OuterEdges, Shared, Triangle};
 use quadrille_base::raster::samples::SamplePattern;
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 
 spec! {
     /// Pixel merging.

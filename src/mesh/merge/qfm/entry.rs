@@ -12,6 +12,7 @@
 
 use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 use crate::merge::unit::{MergedQuad, QuadFragment};
+use quadrille_base::math::low;
 use quadrille_base::raster::samples::SamplePattern;
 
 /// Words of a triangle mask.
@@ -133,16 +134,12 @@ impl QfmEntry {
     }
 
     /// The quad for the shader. Its inputs are its leader's if no sample is covered.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the number is the low half"
-    )]
     pub(super) fn quad(&self) -> MergedQuad {
         let input = |pixel: usize| {
             // Itself, then the horizontal, vertical and diagonal neighbours.
             let order = [pixel, pixel ^ 1, pixel ^ 2, pixel ^ 3].map(|p| self.selection[p]);
             let found = order.into_iter().find(|&best| best != UNCOVERED);
-            found.map_or(self.leader, |best| best as u32)
+            found.map_or(self.leader, low)
         };
         MergedQuad {
             leader: self.leader,

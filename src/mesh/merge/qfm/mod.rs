@@ -25,7 +25,7 @@ use super::counters::{MergeCounters, QfmCounters};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, QuadFragment};
 use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use entry::QfmEntry;
-use quadrille_machine::spec::spec;
+use quadrille_machine::spec;
 
 spec! {
     /// Quad-fragment merging.

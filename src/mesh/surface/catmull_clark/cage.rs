@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use nalgebra::Vector3;
 
 use crate::files::Mesh;
-use crate::index::index32;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::fit;
 
 /// Entry of [`Edges::sides`] without a face.
 const NO_FACE: u32 = u32::MAX;
@@ -85,8 +85,8 @@ impl Cage {
             }
             let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
             cage.corners.extend(vertices);
-            cage.starts.push(index32(cage.corners.len()));
-            origins.push((index32(face), kept));
+            cage.starts.push(fit::<u32>(cage.corners.len()));
+            origins.push((fit::<u32>(face), kept));
         }
         for crease in &mesh.creases {
             let [a, b] = crease.positions;
@@ -109,7 +109,7 @@ impl Cage {
         let differs = |i: usize| corners[i].position != corners[(i + count - 1) % count].position;
         let kept = (0..count)
             .filter(|i| differs(*i))
-            .map(|i| first + index32(i));
+            .map(|i| first + fit::<u32>(i));
         let kept: Vec<u32> = kept.collect();
         let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
         let vertices: Vec<u32> = vertices.collect();
@@ -140,13 +140,13 @@ impl Cage {
                     edges.ends.push(ends);
                     edges.sides.push([NO_FACE; 2]);
                     edges.is_cut.push(false);
-                    index32(edges.ends.len() - 1)
+                    fit::<u32>(edges.ends.len() - 1)
                 });
                 edges.of_corner.push(edge);
                 // The direction chooses the side, so that two faces of the same direction collide.
                 let side = &mut edges.sides[edge as usize][usize::from(from > to)];
                 edges.is_cut[edge as usize] |= *side != NO_FACE;
-                *side = index32(corner);
+                *side = fit::<u32>(corner);
             }
         }
         for (is_cut, sides) in edges.is_cut.iter_mut().zip(&edges.sides) {
@@ -194,7 +194,7 @@ impl<'a> FanFinder<'a> {
     pub(super) fn new(cage: &'a Cage, edges: &'a Edges) -> Self {
         let mut face_of_corner = vec![0; cage.corners.len()];
         for face in 0..cage.faces() {
-            face_of_corner[cage.face(face)].fill(index32(face));
+            face_of_corner[cage.face(face)].fill(fit::<u32>(face));
         }
         let mut starts = vec![0_u32; cage.positions.len() + 1];
         for &vertex in &cage.corners {
@@ -245,7 +245,7 @@ impl<'a> FanFinder<'a> {
         };
         let right = |corner: u32| {
             let other = passable(corner as usize).then(|| self.across(corner as usize));
-            other.flatten().map(|c| index32(self.neighbours(c)[1]))
+            other.flatten().map(|c| fit::<u32>(self.neighbours(c)[1]))
         };
         let mut fans: Vec<Fan> = Vec::new();
         for &start in all {

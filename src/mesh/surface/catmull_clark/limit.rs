@@ -10,9 +10,8 @@ use nalgebra::Vector3;
 
 use super::cage::{Cage, Edges, Fan, FanFinder};
 use super::refine::{Rule, Rules};
-use crate::index::index32;
 use crate::surface::bezier::BicubicPatch;
-use quadrille_base::math::narrow;
+use quadrille_base::math::{fit, narrow};
 
 /// Control points of a cage by vertex, and by the nearest corner of a face.
 pub(super) struct ControlPoints {
@@ -54,7 +53,7 @@ impl ControlPoints {
         };
         let around = |corner: u32| {
             let [before, after] = finder.neighbours(corner);
-            let [opposite, _] = finder.neighbours(index32(before));
+            let [opposite, _] = finder.neighbours(fit::<u32>(before));
             let at = |corner: usize| cage.positions[cage.corners[corner] as usize];
             CornerVertices {
                 corner_vertex: at(corner as usize),

@@ -19,10 +19,10 @@ use super::bezier::BicubicPatch;
 use super::owners::{Owners, PatchKeys};
 use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
 use crate::files::{Mesh, NONE, bounds};
-use crate::index::index32;
 use cage::{Cage, Edges, FanFinder, Origin};
 use limit::ControlPoints;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::{fit, whole};
 use refine::{Rules, refined};
 
 /// Default number of steps of subdivision. After one step, no quad of a cage of quads has more than one
@@ -122,12 +122,7 @@ impl CatmullClark {
         let side = usize::from(self.side);
         let split = |t: f32| {
             let scaled = t * f32::from(self.side);
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "the cast saturates, and the result is at most `side`"
-            )]
-            let at = (scaled as usize).min(side - 1);
+            let at = whole::<usize>(scaled).min(side - 1);
             (at, scaled - at as f32)
         };
         let ((column, u), (row, v)) = (split(u), split(v));
@@ -166,7 +161,7 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
             draw += 1;
         }
         let material = mesh.face_materials[*face as usize];
-        let part = [material, index32(draw)];
+        let part = [material, fit::<u32>(draw)];
         let uv = |corner: &u32| {
             let uv = mesh.corners[*corner as usize].uv;
             let known = (uv != NONE).then(|| mesh.uvs.get(uv as usize));

@@ -4,7 +4,7 @@
 use nalgebra::Vector3;
 
 use super::cage::{Cage, Edges, ordered};
-use crate::index::index32;
+use quadrille_base::math::fit;
 
 /// Rule by which subdivision moves a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -134,8 +134,8 @@ fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
 /// directions, so that they tile its parameters: corner `c` of the quad is corner `c` of child `c`.
 /// Children of other faces begin at the old vertex.
 pub(super) fn refined(cage: &Cage, edges: &Edges, rules: &Rules) -> Cage {
-    let first_edge = index32(cage.positions.len());
-    let first_face = first_edge + index32(edges.ends.len());
+    let first_edge = fit::<u32>(cage.positions.len());
+    let first_face = first_edge + fit::<u32>(edges.ends.len());
     let mut next = Cage {
         positions: positions(cage, edges, rules),
         corners: Vec::with_capacity(4 * cage.corners.len()),
@@ -150,21 +150,21 @@ pub(super) fn refined(cage: &Cage, edges: &Edges, rules: &Rules) -> Cage {
             let mut child = [
                 cage.corners[corner],
                 first_edge + edges.of_corner[corner],
-                first_face + index32(face),
+                first_face + fit::<u32>(face),
                 first_edge + edges.of_corner[before],
             ];
             if is_quad {
                 child.rotate_right(at);
             }
-            next.starts.push(index32(next.corners.len()));
+            next.starts.push(fit::<u32>(next.corners.len()));
             next.corners.extend(child);
         }
     }
-    next.starts.push(index32(next.corners.len()));
+    next.starts.push(fit::<u32>(next.corners.len()));
     for (edge, ends) in edges.ends.iter().enumerate() {
         let sharpness = edges.sharpness[edge] - 1.0;
         if sharpness > 0.0 {
-            let middle = first_edge + index32(edge);
+            let middle = first_edge + fit::<u32>(edge);
             for end in ends {
                 next.sharp_edges.insert(ordered(*end, middle), sharpness);
             }

@@ -8,7 +8,7 @@ use super::json::{Accessor, Document};
 use crate::formats::ply::{Encoding, read_number};
 use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::narrow;
+use quadrille_base::math::{narrow, whole};
 
 /// Number of elements that an accessor without a buffer may have in any document. Such elements are
 /// zero and take no bytes in the file; a document with larger buffers may have more.
@@ -227,12 +227,7 @@ impl<'a> BufferStore<'a> {
             let found = format!("{component:?}");
             return Err(self.malformed(place, "indices of an unsigned type", found));
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the types hold whole numbers of at most 32 bits"
-        )]
-        let whole = |bytes| read_number(bytes, component, Encoding::LittleEndian) as u32;
+        let whole = |bytes| whole::<u32>(read_number(bytes, component, Encoding::LittleEndian));
         Ok(elements.elements().map(whole).collect())
     }
 

@@ -9,7 +9,7 @@ use crate::activation::sigmoid;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::math::{SH_C0, byte, narrow};
 use quadrille_base::task::Task;
 
 /// Codes of component types.
@@ -114,8 +114,8 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     // The colour of viewers that draw points in place of splats.
     let colour = |row: usize| {
         let rgb = xyz(&raw.sh_constant, row).map(|c| f64::from(c) * SH_C0 + 0.5);
-        let [r, g, b] = rgb.map(byte);
-        [r, g, b, byte(sigmoid(f64::from(raw.opacity[row])))]
+        let [r, g, b] = rgb.map(|v| byte(v * 255.0));
+        [r, g, b, byte(sigmoid(f64::from(raw.opacity[row])) * 255.0)]
     };
     let left = || (0..rows).take_while(|_| !task.is_cancelled());
     let bytes = left().flat_map(colour).collect();
@@ -143,16 +143,6 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
         }
     }
     attributes
-}
-
-/// Rounds a number from 0 to 1 to a byte.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to the range of a byte"
-)]
-fn byte(value: f64) -> u8 {
-    (value * 255.0).round().clamp(0.0, 255.0) as u8
 }
 
 /// Joins the chunks of a GLB, each padded to whole words.

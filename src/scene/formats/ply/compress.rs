@@ -10,7 +10,7 @@ use crate::morton::improved_chunk_order;
 use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::math::{SH_C0, fit, narrow, whole};
 use quadrille_base::task::Task;
 
 /// Bound of the logarithms of scales.
@@ -154,34 +154,23 @@ impl Chunk {
 }
 
 /// Rounds a number from 0 to 1 to `bits` bits.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to the range of the bits"
-)]
 fn unorm(value: f64, bits: u32) -> u32 {
     let most = f64::from((1u32 << bits) - 1);
-    (value * most + 0.5).floor().clamp(0.0, most) as u32
+    whole((value * most + 0.5).floor().clamp(0.0, most))
 }
 
 fn pack_11_10_11([x, y, z]: [f64; 3]) -> u32 {
     unorm(x, 11) << 21 | unorm(y, 10) << 11 | unorm(z, 11)
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the index is below 4")]
 fn pack_rotation(q: [f64; 4]) -> u32 {
     let (largest, others) = without_largest(q);
     let component = |v: f64| unorm(v / std::f64::consts::SQRT_2 + 0.5, 10);
     let [a, b, c] = others.map(component);
-    (largest as u32) << 30 | a << 20 | b << 10 | c
+    fit::<u32>(largest) << 30 | a << 20 | b << 10 | c
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to the range of a byte"
-)]
 fn pack_coefficient(value: f32) -> u8 {
     let t = f64::from(value) / SH_RANGE + 0.5;
-    (t * 256.0).floor().clamp(0.0, 255.0) as u8
+    whole((t * 256.0).floor())
 }

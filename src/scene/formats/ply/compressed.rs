@@ -18,7 +18,7 @@ use crate::scene_file::SceneFormat;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
-use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::math::{SH_C0, narrow, whole};
 
 /// Splats per chunk.
 pub(super) const CHUNK: usize = CHUNK_ROWS;
@@ -119,12 +119,7 @@ impl PackedElement<'_> {
     /// As [`Self::field`], for a packed word.
     fn word(&self, name: &str, source: &SceneSource<'_>) -> Result<impl Fn(usize) -> u32 + '_> {
         let field = self.field(name, Scalar::U32, source)?;
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the type holds whole numbers of 32 bits"
-        )]
-        Ok(move |row| field(row) as u32)
+        Ok(move |row| whole(field(row)))
     }
 }
 

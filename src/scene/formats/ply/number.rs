@@ -4,7 +4,7 @@ use super::header::Encoding;
 use super::lines::quoted;
 use crate::scalar::Scalar;
 use quadrille_base::error::Mismatch;
-use quadrille_base::math::narrow;
+use quadrille_base::math::{self, narrow};
 
 /// A number in a body, not yet parsed.
 #[derive(Clone, Copy)]
@@ -58,12 +58,8 @@ pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
 
 /// Converts `value` to a count, if it is a whole number from 0 to 2^32 - 1.
 pub fn to_count(value: f64) -> Option<usize> {
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the range is checked, and every u32 fits"
-    )]
-    (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0).then_some(value as usize)
+    (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0)
+        .then_some(math::whole(value))
 }
 
 /// Parses the text of a float. NaN and infinity are accepted, also in the spellings of C and of

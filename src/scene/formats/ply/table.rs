@@ -14,7 +14,7 @@ use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
 use quadrille_base::error::Result;
-use quadrille_base::math::{SH_C0, narrow};
+use quadrille_base::math::{SH_C0, narrow, whole};
 use quadrille_base::task::Task;
 
 /// Rows that are formatted at a time, by one thread.
@@ -207,19 +207,14 @@ fn packed_rows(table: &SplatTable, rows: std::ops::Range<usize>) -> Vec<u8> {
 }
 
 /// Appends `value`, which was read as a `scalar`.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value was read as a number of the type"
-)]
 fn pack(value: f64, scalar: Scalar, bytes: &mut Vec<u8>) {
     match scalar {
-        Scalar::I8 => bytes.extend((value as i8).to_le_bytes()),
-        Scalar::U8 => bytes.push(value as u8),
-        Scalar::I16 => bytes.extend((value as i16).to_le_bytes()),
-        Scalar::U16 => bytes.extend((value as u16).to_le_bytes()),
-        Scalar::I32 => bytes.extend((value as i32).to_le_bytes()),
-        Scalar::U32 => bytes.extend((value as u32).to_le_bytes()),
+        Scalar::I8 => bytes.extend(whole::<i8>(value).to_le_bytes()),
+        Scalar::U8 => bytes.push(whole(value)),
+        Scalar::I16 => bytes.extend(whole::<i16>(value).to_le_bytes()),
+        Scalar::U16 => bytes.extend(whole::<u16>(value).to_le_bytes()),
+        Scalar::I32 => bytes.extend(whole::<i32>(value).to_le_bytes()),
+        Scalar::U32 => bytes.extend(whole::<u32>(value).to_le_bytes()),
         Scalar::F32 => bytes.extend(narrow(value).to_le_bytes()),
         Scalar::F64 => bytes.extend(value.to_le_bytes()),
     }

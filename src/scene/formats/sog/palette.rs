@@ -11,7 +11,7 @@ use fearless_simd::{Simd, dispatch, f32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
 use quadrille_base::error::Result;
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, whole};
 use quadrille_base::task::Task;
 
 /// Centroids that are compared at a time.
@@ -37,12 +37,7 @@ pub(super) struct Palette {
 /// Number of rows of the palette of a scene of `rows` splats: a power of two times 1024, up to 65,536.
 pub(super) fn palette_size(rows: usize) -> usize {
     let factor = (rows as f64 / 1024.0).log2().floor().min(6.0).exp2();
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most 65,536 and not negative"
-    )]
-    let size = (factor * 1024.0) as usize;
+    let size = whole::<usize>(factor * 1024.0);
     size.max(1)
 }
 

@@ -14,7 +14,7 @@ use crate::morton::improved_order;
 use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, byte, whole};
 use quadrille_base::task::Task;
 
 /// A table as the bytes of a SOG in a zip.
@@ -127,12 +127,7 @@ fn means(raw: &RawColumns, task: &Task) -> Result<PackedMeans> {
             true => (log(raw.mean[axis][row]) - mins[axis]) / range,
             false => 0.0,
         };
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the value is clamped to 16 bits"
-        )]
-        let fixed = (t * 65_535.0).round().clamp(0.0, 65_535.0) as u16;
+        let fixed = whole::<u16>((t * 65_535.0).round());
         fixed.to_le_bytes()
     };
     let pixels = |half: usize| {
@@ -174,14 +169,4 @@ fn centroids(
         (0..per_channel).map(pixel)
     });
     Ok((pixels.collect(), entries.to_vec()))
-}
-
-/// Rounds to a byte, saturating.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to the range of a byte"
-)]
-fn byte(value: f64) -> u8 {
-    value.round().clamp(0.0, 255.0) as u8
 }

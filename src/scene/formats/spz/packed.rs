@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use half::f16;
 
 use crate::quaternion::{with_largest, without_largest};
-use quadrille_base::math::narrow;
+use quadrille_base::math::{byte, fit, narrow, whole};
 
 /// Scale of the constant coefficients.
 const COLOUR_SCALE: f64 = 0.15;
@@ -13,16 +13,6 @@ const COLOUR_SCALE: f64 = 0.15;
 const COMPONENT_MAX: f64 = 511.0;
 /// Bound of 24-bit positions, exclusive above.
 const POSITION_LIMIT: f64 = 8_388_608.0;
-
-/// Rounds to a byte, saturating.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to the range of a byte"
-)]
-pub(super) fn byte(value: f64) -> u8 {
-    value.round().clamp(0.0, 255.0) as u8
-}
 
 pub(super) fn half_position(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
@@ -40,8 +30,7 @@ pub(super) fn pack_position(value: f32, fraction_bits: u8) -> Option<[u8; 3]> {
     if !(-POSITION_LIMIT..POSITION_LIMIT).contains(&fixed) {
         return None;
     }
-    #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
-    let [a, b, c, _] = (fixed as i32).to_le_bytes();
+    let [a, b, c, _] = whole::<i32>(fixed).to_le_bytes();
     Some([a, b, c])
 }
 
@@ -96,17 +85,12 @@ pub(super) fn rotation(packed: u32) -> [f32; 4] {
 }
 
 /// Packs a unit quaternion w, x, y, z.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "magnitudes are clamped to 9 bits, and the index is below 4"
-)]
 pub(super) fn pack_rotation([w, x, y, z]: [f64; 4]) -> u32 {
     let (largest, others) = without_largest([x, y, z, w]);
-    let mut packed = largest as u32;
+    let mut packed = fit::<u32>(largest);
     for value in others {
         let magnitude = (value.abs() / FRAC_1_SQRT_2 * COMPONENT_MAX).round();
-        let magnitude = magnitude.min(COMPONENT_MAX) as u32;
+        let magnitude = whole::<u32>(magnitude.min(COMPONENT_MAX));
         packed = packed << 10 | u32::from(value < 0.0) << 9 | magnitude;
     }
     packed

@@ -16,6 +16,7 @@ use crate::encoding::SplatAxes;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::byte;
 use quadrille_base::task::Task;
 
 /// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.
@@ -84,7 +85,7 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path, task: &Task) -> Re
             colours.push(packed::pack_colour(raw.sh_constant[axis][row]));
             scales.push(packed::pack_scale(raw.scale[axis][row]));
         }
-        opacities.push(packed::byte(sigmoid(f64::from(raw.opacity[row])) * 255.0));
+        opacities.push(byte(sigmoid(f64::from(raw.opacity[row])) * 255.0));
         let rotation = packed::pack_rotation(raw.unit_rotation(row));
         rotations.extend(rotation.to_le_bytes());
     }

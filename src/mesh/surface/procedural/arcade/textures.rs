@@ -1,6 +1,7 @@
 //! Textures of ARCADE: a floor of two kinds of tiles, masonry, and rough stone.
 
 use crate::files::Texture;
+use quadrille_base::math::whole;
 
 /// Side of the textures in texels.
 const SIDE: u32 = 256;
@@ -19,12 +20,7 @@ fn texture(grey: fn(u32, u32) -> f32) -> Texture {
     let texel = |k: u32| {
         let (x, y) = (k % SIDE, k / SIDE);
         let value = grey(x, y).clamp(0.0, 255.0);
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "0 to 255"
-        )]
-        let value = value as u8;
+        let value = whole::<u8>(value);
         [value, value, value, u8::MAX]
     };
     Texture {

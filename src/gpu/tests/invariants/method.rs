@@ -1,0 +1,33 @@
+//! Names of methods.
+
+use quadrille_gpu::method::Method;
+
+#[test]
+fn lists_of_names_hold_each_method_once() {
+    let parsed = |names: &[&str]| {
+        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+        let methods = Method::parse_all(&names)?.into_iter();
+        Ok::<_, quadrille_base::error::Error>(methods.map(|m| m.to_string()).collect::<Vec<_>>())
+    };
+    let all = ["baseline", "qm", "het", "het+qm", "tgc"];
+    assert_eq!(parsed(&["all"]).unwrap(), all);
+    let paper = [
+        &all[..],
+        &["shader-blend", "interlock"],
+        &["compute", "compute:none", "compute-aabb", "gscore"],
+    ]
+    .concat();
+    assert_eq!(parsed(&["paper", "het"]).unwrap(), paper);
+    let some = ["compute:hw", "het+qru"];
+    assert_eq!(
+        parsed(&["compute:hw", "qru+het", "compute:hw"]).unwrap(),
+        some
+    );
+    assert!(parsed(&["software"]).is_err());
+    let passes = ["multipass:1", "multipass:65536"];
+    assert_eq!(parsed(&passes).unwrap(), passes);
+    for wrong in ["0", "65537", "-1", "", "x", "4294967296"] {
+        let error = parsed(&[&format!("multipass:{wrong}")]).unwrap_err();
+        assert!(error.to_string().contains("from 1 to 65536"), "{error}");
+    }
+}

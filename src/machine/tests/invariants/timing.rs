@@ -1,0 +1,42 @@
+//! Queues and activities.
+
+use quadrille_machine::timing::*;
+
+/// Depth 2: the third item waits for the first to leave, not a cycle more or less.
+#[test]
+fn a_queue_admits_when_a_slot_is_free() {
+    let mut queue = Queue::new(2);
+    assert_eq!(queue.entry(3), 3);
+    queue.leave(10);
+    assert_eq!(queue.entry(4), 4);
+    queue.leave(20);
+    assert_eq!(queue.entry(9), 10);
+    assert_eq!(queue.entry(10), 10);
+    assert_eq!(queue.entry(11), 11);
+    // A depth that is no power of two: each item of the second round waits for one of the first.
+    let mut queue = Queue::new(3);
+    for item in 0..3 {
+        assert_eq!(queue.entry(0), 0);
+        queue.leave(10 + item);
+    }
+    for item in 0..7 {
+        assert_eq!(queue.entry(0), 10 + item);
+        queue.leave(13 + item);
+    }
+}
+
+#[test]
+fn each_cycle_is_counted_once() {
+    let mut activity = Activity::default();
+    activity.keep_timeline();
+    activity.idle_until(10, StallReason::Starved);
+    activity.busy_until(13);
+    activity.idle_until(12, StallReason::Miss);
+    activity.busy_until(1_000_000);
+    activity.idle_until(1_000_001, StallReason::Drained);
+    assert_eq!(activity.total(), 1_000_001);
+    assert_eq!(activity.busy, 999_990);
+    let timeline = activity.timeline().map(|t| t.windows.clone());
+    let sum: u64 = timeline.iter().flatten().flatten().sum();
+    assert_eq!(sum, 1_000_001);
+}

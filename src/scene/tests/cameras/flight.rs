@@ -1,0 +1,91 @@
+//! Flights through cameras.
+
+use nalgebra::Vector3;
+use quadrille_scene::cameras::{Flight, fly, orbit};
+use quadrille_scene::{Camera, Intrinsics};
+
+/// Cameras on a circle of radius 4, one unit above what they look at, with y down.
+fn ring(count: u32) -> Vec<Camera> {
+    let lens = Intrinsics::from_vertical_fov(60, 40, 0.8);
+    let (eye, target) = (Vector3::new(4.0, -1.0, 3.0), Vector3::new(0.0, 0.0, 3.0));
+    orbit(count, lens, eye, target, -Vector3::y()).unwrap()
+}
+
+#[test]
+fn an_ellipse_of_a_ring_is_the_ring() {
+    let frames = fly(Flight::Ellipse, &ring(16), 24).unwrap();
+    assert_eq!((frames.len(), frames[23].name.as_str()), (24, "frame_0023"));
+    for frame in &frames {
+        let from_middle = frame.eye() - Vector3::new(0.0, -1.0, 3.0);
+        assert!(from_middle.y.abs() < 1e-9, "{from_middle}");
+        // The quantile of the radii is a little below the largest coordinate.
+        assert!((from_middle.norm() - 4.0).abs() < 0.4, "{from_middle}");
+        let target =
+            frame.view_from_world * Vector3::new(0.0, 0.0, 3.0) + frame.translation_in_view;
+        assert!(target.xy().norm() < 1e-9 && target.z > 0.0, "{target}");
+    }
+    let step = (frames[1].eye() - frames[0].eye()).norm();
+    let last = (frames[0].eye() - frames[23].eye()).norm();
+    assert!((step - last).abs() < 0.1, "the loop is closed evenly");
+}
+
+#[test]
+fn a_spiral_stays_near_its_cameras_and_looks_at_their_focus() {
+    let keys = &ring(40)[..4];
+    let frames = fly(Flight::Spiral, keys, 60).unwrap();
+    let middle = keys.iter().map(Camera::eye).sum::<Vector3<f64>>() / 4.0;
+    let reach = keys
+        .iter()
+        .map(|k| (k.eye() - middle).norm())
+        .fold(0.0, f64::max);
+    for frame in &frames {
+        assert!((frame.eye() - middle).norm() < 1.5 * reach);
+        let target =
+            frame.view_from_world * Vector3::new(0.0, 0.0, 3.0) + frame.translation_in_view;
+        assert!(target.xy().norm() / target.z < 0.02, "{target}");
+    }
+    // Half of the frames are one turn, in another depth.
+    let apart = (frames[0].eye() - frames[30].eye()).norm();
+    assert!(apart < 1e-9 * reach.max(1.0), "{apart}");
+}
+
+#[test]
+fn an_interpolation_meets_its_cameras() {
+    let mut keys = ring(8)[..3].to_vec();
+    keys[1].focal_px = [50.0, 60.0];
+    // Equal distances: the middle key is in the middle.
+    let frames = fly(Flight::Interpolate, &keys, 9).unwrap();
+    for (frame, key) in [(0, 0), (4, 1), (8, 2)] {
+        let (frame, key) = (&frames[frame], &keys[key]);
+        assert!((frame.eye() - key.eye()).norm() < 1e-9);
+        assert!((frame.view_from_world - key.view_from_world).norm() < 1e-9);
+        assert!((frame.focal_px[1] - key.focal_px[1]).abs() < 1e-9);
+    }
+    // Between them it stays near the circle, which it does not know.
+    for frame in &frames {
+        let radius = (frame.eye() - Vector3::new(0.0, -1.0, 3.0)).norm();
+        assert!((radius - 4.0).abs() < 0.25, "{radius}");
+    }
+    let two = fly(Flight::Interpolate, &keys[..2], 3).unwrap();
+    let half = (keys[0].eye() + keys[1].eye()) / 2.0;
+    assert!((two[1].eye() - half).norm() < 1e-9);
+}
+
+#[test]
+fn cameras_without_a_path_are_refused() {
+    let one = &ring(8)[..1];
+    let same = vec![ring(8)[0].clone(); 3];
+    let mut sizes = ring(3);
+    sizes[1] = sizes[1].resized(30, 20).unwrap();
+    for (flight, keys) in [
+        (Flight::Ellipse, one),
+        (Flight::Ellipse, &same),
+        (Flight::Spiral, &same),
+        (Flight::Interpolate, &same),
+        (Flight::Interpolate, &sizes),
+    ] {
+        assert!(fly(flight, keys, 10).is_err(), "{flight:?}");
+    }
+    assert!(fly(Flight::Ellipse, &ring(8), 1).is_err());
+    assert!("circle".parse::<Flight>().is_err());
+}

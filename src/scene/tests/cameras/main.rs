@@ -1,0 +1,6 @@
+//! Flights, projections and sizes of pictures by hand.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod flight;
+mod picture_size;
+mod projection;
