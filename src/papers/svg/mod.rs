@@ -1,7 +1,7 @@
 //! Charts as SVG: bars, lines, points, histograms and strips, on linear and logarithmic axes.
 //!
 //! Charts carry no colours of their own: elements have classes (`s0` to `s7` for series, `pub` for published
-//! numbers) that the style sheet of the [page](super::page) fills, in light and in dark. They have one width, at
+//! numbers) that the style sheet of the page fills, in light and in dark. They have one width, at
 //! which their text is readable, and scale down by a third at most on a narrow screen.
 
 mod axis;
