@@ -1,5 +1,7 @@
 //! `bench`: draws the views of a suite by several methods.
 
+mod meshes;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -10,6 +12,8 @@ use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use super::usage::parsed;
 use quadrille_base::error::{Error, Result};
+use quadrille_scene::text_file::read_text;
+use quadrille_suite::mesh_suite::{MeshSuite, holds_meshes, read_kept};
 use quadrille_suite::table::{summaries, table};
 use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows};
 
@@ -20,6 +24,9 @@ const LISTED_JOBS: usize = 12;
 ///
 /// Every view in every configuration appends one JSON line to the results file as soon as it is done.
 /// A stopped run continues where it was; a complete one prints its table at once.
+///
+/// A suite of meshes (workload = "merging" or "deferred") is run in the same way, by `quadrille mesh` or
+/// `quadrille deferred`: benches/merging.toml and benches/deferred.toml show its keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
@@ -92,10 +99,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.suite.extension().is_some_and(|e| e == "jsonl") {
         return print_results(args);
     }
+    let text = read_text(&args.suite, "a suite")?;
+    if MeshSuite::is_one(&text) {
+        return meshes::run(args, &text, verbosity);
+    }
     let configurations = args.gpu.configurations()?;
     let pool = args.host.pool()?;
     let methods = named_methods(&args.methods)?;
-    let suite = Suite::read(&args.suite)?.with_methods(methods);
+    let suite = Suite::parse(&text, &args.suite)?.with_methods(methods);
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows {
         refuse_stdout(args)?;
@@ -133,6 +144,23 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         print_rows(args, &rows, Some(&plan))?;
     }
     Ok(exit)
+}
+
+impl Args {
+    /// Refuses flags that suites of splats alone have.
+    fn refuse_flags_of_splats(&self, expected: &str) -> Result<()> {
+        let given = [
+            ("--method", !self.methods.is_empty()),
+            ("--set, --preset, --config", self.gpu.is_given()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((flag, _)) => {
+                let found = self.suite.display().to_string();
+                Err(Error::argument(*flag, expected, found))
+            }
+        }
+    }
 }
 
 /// Refuses `-o -` beside a flag that writes to standard output, or that needs a file.
@@ -194,38 +222,46 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
             merged.left_out
         ));
     }
-    if merged.missing.is_empty() {
-        return Ok((merged.rows, Exit::Done));
+    let lacking = merged.missing.iter().map(ToString::to_string);
+    let exit = missing(&lacking.collect::<Vec<_>>(), merged.rows.len());
+    Ok((merged.rows, exit))
+}
+
+/// Lists the rows that a merge lacks, beside `found` rows.
+fn missing(missing: &[String], found: usize) -> Exit {
+    if missing.is_empty() {
+        return Exit::Done;
     }
-    let listed = merged.missing.iter().take(LISTED_JOBS);
+    let listed = missing.iter().take(LISTED_JOBS);
     let listed: Vec<_> = listed.map(|key| format!("\n  {key}")).collect();
-    let more = merged.missing.len().saturating_sub(LISTED_JOBS);
-    let more = match more {
+    let more = match missing.len().saturating_sub(LISTED_JOBS) {
         0 => String::new(),
         more => format!("\n  and {more} more"),
     };
     fail(&format!(
         "{} of {} rows are missing; run their shards again, or the suite without --merge:{}{more}",
-        merged.missing.len(),
-        merged.missing.len() + merged.rows.len(),
+        missing.len(),
+        missing.len() + found,
         listed.concat()
     ));
-    Ok((merged.rows, Exit::CheckFailed))
+    Exit::CheckFailed
 }
 
 /// Prints the rows of a results file and runs nothing.
 fn print_results(args: &Args) -> Result<Exit> {
-    let given = [
+    let found = format!("{}, which is only printed", args.suite.display());
+    let kept = [
         ("-o", args.output.is_some()),
         ("--shard", args.shard.is_some()),
-        ("--method", !args.methods.is_empty()),
-        ("--set, --preset, --config", args.gpu.is_given()),
     ];
-    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
-        let found = format!("{}, which is only printed", args.suite.display());
+    if let Some((flag, _)) = kept.iter().find(|(_, is_given)| *is_given) {
         return Err(Error::argument(*flag, "a suite (.toml) beside it", found));
     }
-    print_rows(args, &read_rows(&args.suite)?, None)?;
+    args.refuse_flags_of_splats("a suite (.toml) beside it")?;
+    match holds_meshes(&args.suite)? {
+        true => meshes::print_rows(args, &read_kept(&args.suite)?)?,
+        false => print_rows(args, &read_rows(&args.suite)?, None)?,
+    }
     Ok(Exit::Done)
 }
 

@@ -14,6 +14,7 @@ use super::interrupt;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
+use quadrille_suite::Messages;
 use quadrille_suite::report::json::joined;
 
 /// Flags about messages.
@@ -41,12 +42,6 @@ pub(crate) fn fail(text: &str) {
 }
 
 impl Verbosity {
-    /// Neither remarks nor warnings.
-    pub(crate) const QUIET: Self = Self {
-        quiet: true,
-        verbose: false,
-    };
-
     /// Prints a warning on stderr, unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
@@ -94,6 +89,21 @@ pub(crate) struct Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+impl Messages for Verbosity {
+    fn warn(&self, text: &str) {
+        (*self).warn(text);
+    }
+
+    fn remark(&self, text: &str) {
+        (*self).remark(text);
+    }
+
+    fn idle(&self, setting: &str, needed: &str) {
+        let flag = setting.replace('_', "-");
+        self.warn(&format!("--{flag} has no effect: it is for {needed}"));
     }
 }
 

@@ -1,8 +1,8 @@
 //! `figures`: draws the figures and tables of papers again, beside the published numbers.
 
 mod args;
-mod deferred;
 mod jobs;
+mod meshes;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use super::console::{Exit, Verbosity, fail};
 use super::outputs::Outputs;
 pub(super) use args::Args;
-use deferred::MeshSuite;
 use jobs::Jobs;
+use meshes::{MERGING_PAPERS, MeshJobs};
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::merging_figures::results::Results as Merging;
 use quadrille_scene::text_file::read_text;
+use quadrille_suite::mesh_suite::MeshSuite;
 use quadrille_suite::{Event, Suite};
 
 /// Results that the program lists on standard error before the rest is cut off.
@@ -27,23 +28,15 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let (meshes, splats): (Vec<_>, Vec<_>) =
         texts.iter().partition(|(_, text)| MeshSuite::is_one(text));
-    let papers = [
-        ("vr-pipe", !splats.is_empty()),
-        (deferred::PAPER, !meshes.is_empty()),
-        ("quad-fragment-merging", args.kept.is_some()),
-        ("pixel-merge-unit", args.kept.is_some()),
-    ];
-    let papers = papers.into_iter().filter(|(_, is_drawn)| *is_drawn);
-    args.check_figures(&papers.map(|(paper, _)| paper).collect::<Vec<_>>())?;
     let merging = args.kept.as_deref().map(Merging::read_kept).transpose()?;
-    let meshes = match &meshes[..] {
-        [] => None,
-        [(path, text)] => Some(MeshSuite::parse(text, path, args)?),
-        _ => {
-            let expected = "at most one suite of meshes";
-            return Err(Error::argument("SUITE", expected, "several"));
-        }
-    };
+    let meshes = meshes.iter();
+    let meshes = meshes.map(|(path, text)| MeshJobs::parse(text, path, args));
+    let meshes: Vec<MeshJobs> = meshes.collect::<Result<_>>()?;
+    let of_splats = (!splats.is_empty()).then_some("vr-pipe");
+    let of_meshes = meshes.iter().flat_map(|jobs| jobs.papers);
+    let of_kept = merging.iter().flat_map(|_| &MERGING_PAPERS);
+    let papers = of_splats.iter().chain(of_meshes).chain(of_kept);
+    args.check_figures(&papers.copied().collect::<Vec<_>>())?;
     let plans = plan(&splats, args, verbosity)?;
     let results = args.results();
     Outputs::beside(args.suites.iter().map(PathBuf::as_path)).add("-o", &results)?;
@@ -51,15 +44,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         for jobs in &plans {
             run_jobs(jobs, args, &results, verbosity)?;
         }
-        if let Some(suite) = &meshes {
-            suite.run(args, verbosity)?;
+        for jobs in &meshes {
+            jobs.run(args, &results, verbosity)?;
         }
-        Ok(exit(&report::write(
-            args,
-            &plans,
-            meshes.as_ref(),
-            merging,
-        )?))
+        Ok(exit(&report::write(args, &plans, &meshes, merging)?))
     })
 }
 

@@ -113,6 +113,12 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
+/// Parses a number; commands check its range.
+pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok();
+    number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())
+}
+
 /// Parses a finite number.
 pub(super) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|value: &f64| value.is_finite());

@@ -10,11 +10,10 @@ use super::outputs::parse_numbers;
 use super::usage::{finite, whole_number};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::check_memory;
-use quadrille_mesh::files::FileCamera;
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{
-    self, CameraModel, CameraTransform, DEFAULT_SIDE_PX, Framing, PictureScale, PictureSize,
-    ViewSpec, Views, find_camera_file,
+    self, CameraModel, CameraTransform, PictureScale, PictureSize, ViewSpec, Views,
+    find_camera_file,
 };
 use quadrille_scene::{Camera, Splats};
 
@@ -83,13 +82,6 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// The up direction that is given, or +y for a line of sight along z, which cannot be up.
-    pub(super) fn up(&self) -> Option<[f64; 3]> {
-        let sight = self.eye.zip(self.target);
-        let is_along_z = sight.is_some_and(|(eye, target)| eye[..2] == target[..2]);
-        self.up.or(is_along_z.then_some([0.0, 1.0, 0.0]))
-    }
-
     /// These flags with all views instead of those that a flag selects.
     pub(super) fn of_all(&self) -> Self {
         Self {
@@ -194,102 +186,13 @@ impl ViewArgs {
         all.views(scene, splats, verbosity)
     }
 
-    /// The view that follows each of `cameras`, which these flags select: the next one of the file or
-    /// circle. For the last view it is the one before it, seen from the other side: `true` tells so.
-    pub(crate) fn following(
-        &self,
-        cameras: &[Camera],
-        framing: impl FnOnce() -> Framing,
-    ) -> Result<Vec<(Camera, bool)>> {
-        let all = self.of_all().views_of(framing, Verbosity::QUIET)?;
-        let after = |camera: &Camera| {
-            let at = all.iter().position(|other| other.name == camera.name)?;
-            let next = all.get(at + 1).map(|next| (next.clone(), false));
-            next.or_else(|| Some((all.get(at.checked_sub(1)?)?.clone(), true)))
-        };
-        let found: Option<Vec<_>> = cameras.iter().map(after).collect();
-        found.ok_or_else(|| {
-            let expected = "several views (--cameras with a file of several, or --orbit)";
-            Error::argument("--shutter", expected, "one view")
-        })
-    }
-
-    /// The cameras of a scene with this `framing`, which is needed only without a camera file.
-    pub(crate) fn views_of(
-        &self,
-        framing: impl FnOnce() -> Framing,
-        verbosity: Verbosity,
-    ) -> Result<Vec<Camera>> {
+    /// The description of the views of a mesh.
+    pub(crate) fn spec_of_mesh(&self) -> Result<ViewSpec> {
         if self.propose_views.is_some() {
             let expected = "a scene of splats, whose views can be compared";
             return Err(Error::argument("--propose-views", expected, "a mesh"));
         }
-        let views = self.spec()?.views(None, || Ok(framing()))?;
-        let mut cameras = reported(views, verbosity)?.cameras;
-        let others = cameras
-            .iter_mut()
-            .filter(|camera| !camera.projection.is_pinhole());
-        let mut count = 0;
-        for camera in others {
-            *camera = camera.as_pinhole();
-            count += 1;
-        }
-        if count > 0 {
-            verbosity.warn(&format!(
-                "{count} fisheyes or panoramas are drawn as pinholes, the only projection of meshes"
-            ));
-        }
-        Ok(cameras)
-    }
-
-    /// The cameras of a mesh: the cameras of its own file that `--view` selects or, if other flags describe
-    /// views, the result of [`Self::views_of`].
-    pub(crate) fn of_mesh(
-        &self,
-        file: &[FileCamera],
-        framing: impl FnOnce() -> Framing,
-        verbosity: Verbosity,
-    ) -> Result<Vec<Camera>> {
-        let is_described = self.eye.is_some() || self.target.is_some() || self.orbit.is_some();
-        let is_described = is_described || self.cameras.is_some() || self.up.is_some();
-        if file.is_empty() || is_described {
-            return self.views_of(framing, verbosity);
-        }
-        let Some(view) = &self.view else {
-            let names: Vec<_> = file.iter().map(|camera| camera.name.as_str()).collect();
-            verbosity.remark(&format!(
-                "the file holds cameras: {} (--view 0 or --view all draws them)",
-                names.join(", ")
-            ));
-            return self.views_of(framing, verbosity);
-        };
-        if self.fov.is_some() {
-            let expected = "--eye beside it: the file's cameras have their own";
-            return Err(Error::argument("--fov", expected, "--view alone"));
-        }
-        let [_, height] = DEFAULT_SIDE_PX;
-        let sized = file.iter().map(|camera| {
-            let width = f64::from(height) * camera.aspect.unwrap_or(1.0);
-            // Casts of floats saturate, and the size is checked.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let [width, height] = self.size().of([width.round().max(1.0) as u32, height])?;
-            camera.with_size(width, height)
-        });
-        let views = Views {
-            cameras: cameras::select(sized.collect::<Result<_>>()?, view)?,
-            ..Views::default()
-        };
-        Ok(reported(views, verbosity)?.cameras)
-    }
-
-    /// Fingerprint of all files that cameras are read from: their numbers as text; empty without a file.
-    pub(super) fn file_text(&self) -> Result<String> {
-        if self.cameras.is_none() {
-            return Ok(String::new());
-        }
-        let spec = self.of_all().spec()?;
-        let views = spec.views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
-        Ok(format!("{:?}", views.cameras))
+        self.spec()
     }
 
     /// All files that are read.
@@ -358,8 +261,13 @@ fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
     parse_numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
 }
 
-/// Prints remarks and warnings about views, and refuses pictures for which there is no memory.
 fn reported(views: Views, verbosity: Verbosity) -> Result<Views> {
+    report(&views, verbosity)?;
+    Ok(views)
+}
+
+/// Prints remarks and warnings about views, and refuses pictures for which there is no memory.
+pub(super) fn report(views: &Views, verbosity: Verbosity) -> Result<()> {
     views
         .remarks
         .iter()
@@ -377,10 +285,10 @@ fn reported(views: Views, verbosity: Verbosity) -> Result<Views> {
         ));
         check_memory([camera.width, camera.height])?;
     }
-    if let Some(flags) = reproducing(&views) {
+    if let Some(flags) = reproducing(views) {
         verbosity.remark(&format!("flags of this view: {flags}"));
     }
-    Ok(views)
+    Ok(())
 }
 
 fn count_of_views(text: &str) -> std::result::Result<u32, String> {

@@ -1,12 +1,13 @@
 //! Statistics of the visible primitives of a frame: amounts of blur, and kinds of shading grids.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::frame::StochasticFrame;
 use super::shading::grid::ShadingGrid;
 
 /// Median and 95th percentile.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
     /// Half of the values are at most this one.
     pub median: f64,
@@ -15,7 +16,7 @@ pub struct Quantiles {
 }
 
 /// Blur of the primitives that samples show, measured at their centroids, one sample per pixel.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BlurAmounts {
     /// Length of the motion on the picture while the shutter is open, in pixels.
@@ -25,7 +26,7 @@ pub struct BlurAmounts {
 }
 
 /// Numbers of shading grids of the primitives that are visible in the first sample of some pixel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GridCounts {
     /// Grids of any kind: one per visible primitive.

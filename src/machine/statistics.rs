@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A counter or a struct of counters.
 pub trait Counter {
@@ -43,7 +43,7 @@ impl<T: Counter + Clone> Counter for Option<T> {
 }
 
 /// A maximum; the sum over several instances is the largest of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Peak(pub u64);
 

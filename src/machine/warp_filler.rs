@@ -1,7 +1,7 @@
 //! Packing of warps behind a port, shared by the pipelines of splats and meshes.
 
 use arrayvec::ArrayVec;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::issue_port::IssuePort;
 use super::packets::{Quad, WARP_QUADS, Warp};
@@ -25,7 +25,7 @@ spec! {
 
 statistics! {
     /// Counts of quads packed into warps.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct PackCounters {
         /// Quads in and out.
         pub quads: u64,

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use super::mesh_row::MeshRunRow;
 use super::row::{MethodRow, Row};
 use quadrille_gpu::config::Config;
 
@@ -116,6 +117,32 @@ pub fn text(rows: &[Row]) -> String {
                 columns.set(field, cell);
             }
             method_cells(row, method, &mut columns);
+        }
+    }
+    columns.text()
+}
+
+/// Formats rows of meshes as CSV, as [`text`] does: one line per row, with the key of its run.
+pub fn mesh_text(runs: &[MeshRunRow]) -> String {
+    let mut columns = Columns::default();
+    for run in runs {
+        let key = serde_json::to_value(&run.key).unwrap_or_default();
+        let rows = serde_json::to_value(&run.rows).unwrap_or_default();
+        for row in rows["rows"].as_array().into_iter().flatten() {
+            columns.lines.push(Vec::new());
+            for name in ["study", "mesh", "variant"] {
+                columns.set_value(name, &key[name]);
+            }
+            for (axis, point) in &run.key.settings {
+                columns.set(axis, point.clone());
+            }
+            columns.set("commit", run.commit.clone());
+            columns.set("fingerprint", run.fingerprint.clone());
+            // The path of the mesh, beside its name.
+            for (key, value) in row.as_object().into_iter().flatten() {
+                let key = if key == "mesh" { "path" } else { key };
+                columns.set_value(key, value);
+            }
         }
     }
     columns.text()

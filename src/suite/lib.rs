@@ -39,13 +39,19 @@
 //! # Ok::<(), quadrille_base::Error>(())
 //! ```
 
+mod checks;
 mod configuration;
 pub mod csv;
+pub mod deferred_runs;
 pub mod details;
 mod key;
 mod matrix;
 mod merge;
-pub mod mesh_runs;
+pub mod merging_runs;
+pub mod mesh_input;
+mod mesh_row;
+pub mod mesh_suite;
+mod messages;
 mod method;
 pub mod method_plan;
 pub mod microbench;
@@ -55,6 +61,7 @@ mod records;
 pub mod report;
 mod results_file;
 mod row;
+pub mod rows;
 mod runner;
 mod scene_entry;
 mod shard;
@@ -64,9 +71,11 @@ pub mod sweep_table;
 pub mod table;
 pub mod versus;
 
+pub use checks::each_once;
 pub use configuration::{Configuration, MAX_CONFIGURATIONS, check_distinct, swept};
 pub use key::{JobKey, ViewKey};
 pub use merge::Merged;
+pub use messages::{Messages, Silent};
 pub use method::method_row;
 pub use plan::Plan;
 pub use program::Program;

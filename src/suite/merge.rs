@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use super::key::JobKey;
 use super::plan::Plan;
 use super::records::Records;
-use super::results_file::{LineContent, Lines, ResultsFile};
+use super::results_file::{LineContent, Lines, ResultsFile, replace};
 use super::row::{MethodRow, Row};
 use super::shard::Shard;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
+use quadrille_base::error::Result;
 
 /// Result of a merge of shards.
 #[derive(Debug)]
@@ -31,15 +30,10 @@ impl Plan {
     /// whole: first the rows of the jobs, in order, then other lines of the old file.
     ///
     /// # Errors
-    /// [`Error::Malformed`] naming two rows that have the same key and different numbers;
-    /// [`Error::Argument`] if there is no file of a shard; errors of reading and writing the files.
+    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) naming two rows that have the same key and different numbers;
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) if there is no file of a shard; errors of reading and writing the files.
     pub fn merge(&self, results: &Path) -> Result<Merged> {
-        let files = Shard::files(results)?;
-        if files.is_empty() {
-            let name = Shard::parse("1/4")?.file(results);
-            let expected = format!("files of shards such as {}", name.display());
-            return Err(Error::argument("merge", expected, "none"));
-        }
+        let files = Shard::files_to_merge(results)?;
         let own: HashSet<&JobKey> = self.keys().collect();
         let mut records = Records::default();
         // Lines of the old file, which are kept unless a row of a job replaces them.
@@ -60,7 +54,7 @@ impl Plan {
                 match &line.content {
                     LineContent::Row(row) if own.contains(&row.key) => records.add_line(line)?,
                     LineContent::Row(_) => left_out += 1,
-                    LineContent::Other(_) => {}
+                    LineContent::Mesh(_) | LineContent::Other(_) => {}
                 }
             }
         }
@@ -77,17 +71,10 @@ impl Plan {
             row.variants.iter().all(has)
         };
         old.retain(|content| !matches!(content, LineContent::Row(row) if is_replaced(row)));
-        let mut text = String::new();
-        let kept = old.iter().map(|content| match content {
-            LineContent::Row(row) => serde_json::to_string(row),
-            LineContent::Other(value) => serde_json::to_string(value),
-        });
-        for line in rows.iter().map(serde_json::to_string).chain(kept) {
-            let line = line.map_err(|e| Error::write(results, e.into()))?;
-            text.push_str(&line);
-            text.push('\n');
-        }
-        write_whole(results, |out| out.write_all(text.as_bytes()))?;
+        let merged = rows
+            .iter()
+            .map(|row| LineContent::Row(Box::new(row.clone())));
+        replace(results, merged.chain(old))?;
         Ok(Merged {
             rows,
             missing,

@@ -34,7 +34,7 @@ impl Records {
     pub(super) fn add_line(&mut self, line: Line) -> Result<()> {
         match line.content {
             LineContent::Row(row) => self.add(*row, Some(&line.place)),
-            LineContent::Other(_) => Ok(()),
+            LineContent::Mesh(_) | LineContent::Other(_) => Ok(()),
         }
     }
 

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::mesh_row::MeshRunRow;
 use super::row::Row;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
 
 /// A line of a results file.
 #[derive(Debug, Clone)]
@@ -33,9 +35,11 @@ pub(super) struct Line {
 }
 
 /// Content of a complete line.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
 pub(super) enum LineContent {
     Row(Box<Row>),
+    Mesh(Box<MeshRunRow>),
     /// Another object, which another version may have written.
     Other(Value),
 }
@@ -67,7 +71,9 @@ impl ResultsFile {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let reason = std::io::Error::other("another run is writing it");
+                let reason = std::io::Error::other(
+                    "another run is writing it; wait for its end, or name another file",
+                );
                 return Err(Error::write(path, reason));
             }
             // Some file systems of clusters have no locks. The lock only guards against a mistake.
@@ -100,6 +106,16 @@ impl ResultsFile {
             .and_then(|()| self.file.sync_all());
         written.map_err(|e| Error::write(&self.path, e))
     }
+}
+
+/// Replaces a results file as a whole by lines.
+pub(super) fn replace<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>) -> Result<()> {
+    let mut text = String::new();
+    for line in lines {
+        text += &serde_json::to_string(&line).map_err(|e| Error::write(path, e.into()))?;
+        text.push('\n');
+    }
+    write_whole(path, |out| out.write_all(text.as_bytes()))
 }
 
 impl Lines {
@@ -136,10 +152,11 @@ impl Lines {
             if !value.is_object() {
                 return Err(not_a_row(path, line));
             }
-            let content = match serde_json::from_slice(&bytes) {
-                Ok(row) => LineContent::Row(Box::new(row)),
-                Err(_) => LineContent::Other(value),
+            let content = match value.get("workload") {
+                None => serde_json::from_slice(&bytes).map(LineContent::Row),
+                Some(_) => serde_json::from_slice(&bytes).map(LineContent::Mesh),
             };
+            let content = content.unwrap_or(LineContent::Other(value));
             let place = Place {
                 path: Arc::clone(&shared),
                 line,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::key::JobKey;
+use super::mesh_row::{MeshRunKey, MeshRunRow};
 use super::method::run_all;
 use super::plan::{Job, Plan};
 use super::records::Records;
@@ -30,6 +31,10 @@ pub enum Event<'a> {
     Begun(&'a JobKey),
     /// The row of a job is in the results file.
     Done(&'a Row),
+    /// A job of meshes begins.
+    BegunMesh(&'a MeshRunKey),
+    /// The row of a job of meshes is in the results file.
+    DoneMesh(&'a MeshRunRow),
     /// Something is strange: a view without splats, or counters that do not add up.
     Warning(String),
 }

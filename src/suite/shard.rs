@@ -76,6 +76,20 @@ impl Shard {
         found.sort();
         Ok(found.into_iter().map(|(_, path)| path).collect())
     }
+
+    /// The same, of which there must be at least one.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if there is none, and [`Error::Read`] of the folder.
+    pub(super) fn files_to_merge(results: &Path) -> Result<Vec<PathBuf>> {
+        let files = Self::files(results)?;
+        if files.is_empty() {
+            let name = Self { index: 1, count: 4 }.file(results);
+            let expected = format!("files of shards such as {}", name.display());
+            return Err(Error::argument("merge", expected, "none"));
+        }
+        Ok(files)
+    }
 }
 
 /// Stem of a file name, and its extension with the dot.

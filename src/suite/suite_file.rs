@@ -149,7 +149,7 @@ fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
 }
 
 /// Describes the line that TOML does not accept.
-fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+pub(super) fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
     let before = text.get(..at).unwrap_or_default();
     let number = before.matches('\n').count();

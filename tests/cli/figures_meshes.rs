@@ -4,36 +4,73 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
 
 /// Exit code of a report with gaps.
 const INCOMPLETE: i32 = 1;
 
-const SUITE: &str = r#"paper = "sort-based-deferred-shading"
-[[scene]]
+const SUITE: &str = r#"workload = "deferred"
+[[mesh]]
 name = "plane"
 mesh = "plane"
-flags = ["--tessellate", "60", "--width", "96", "--height", "64", "--camera-move", "0.2,0,0.1"]
-[[scene]]
+tessellate = 60
+width = 96
+height = 64
+camera_move = [0.2, 0, 0.1]
+[[mesh]]
 name = "square"
 mesh = "square.obj"
-flags = ["--width", "64", "--height", "48", "--coc-px", "4"]
-[[blur]]
+width = 64
+height = 48
+coc_px = 4
+[[mesh]]
 name = "sharp"
 mesh = "plane"
-flags = ["--tessellate", "60", "--width", "96", "--height", "64"]
-[[blur]]
+tessellate = 60
+width = 96
+height = 64
+[[mesh]]
 name = "blurred"
 mesh = "plane"
-flags = ["--tessellate", "60", "--width", "96", "--height", "64", "--camera-move", "0.5,0,0", "--coc-px", "8"]
-[[trace]]
+tessellate = 60
+width = 96
+height = 64
+camera_move = [0.5, 0, 0]
+coc_px = 8
+[[mesh]]
 name = "orbit"
 mesh = "plane"
-flags = ["--tessellate", "60", "--width", "48", "--height", "32", "--orbit", "3", "--shutter", "0.1"]
-[[heat]]
-name = "blurred"
-mesh = "plane"
-flags = ["--tessellate", "60", "--width", "96", "--height", "64", "--coc-px", "8"]
+tessellate = 60
+width = 48
+height = 32
+orbit = 3
+shutter = 0.1
+[[study]]
+name = "scene"
+meshes = ["plane", "square"]
+pipeline = ["cached-decoupled", "cached-decoupled+z", "sds"]
+grid = ["pixel", "adaptive"]
+traffic = true
+[[study]]
+name = "blur"
+meshes = ["sharp", "blurred"]
+pipeline = ["msaa", "cached-decoupled", "cached-decoupled+z", "sds"]
+grid = ["pixel", "adaptive"]
+tile = [32, 64, 128, 256, "whole"]
+memo = [16, 64, 256, 1024]
+[[study]]
+name = "trace"
+meshes = ["orbit"]
+pipeline = ["cached-decoupled", "cached-decoupled+z", "sds"]
+grid = ["pixel", "adaptive"]
+traffic = true
+[[study]]
+name = "heat"
+meshes = ["blurred"]
+pipeline = "sds"
+grid = ["pixel", "adaptive"]
+tile = 32
+heat = true
 "#;
 
 const FIGURES: [&str; 8] = [
@@ -82,7 +119,7 @@ fn shards_give_the_files_of_one_run() {
         "--camera-move",
         "0.2,0,0.1",
         "--pipeline",
-        "cached-decoupled,sds",
+        "jrk,sds",
         "--traffic",
     ];
     let size = [
@@ -196,44 +233,66 @@ fn the_suite_of_the_repository_is_read() {
     place.expect(INCOMPLETE, &flags);
     let page = read(&place, "out", "index.html");
     assert!(page.contains("trace flight") && page.contains("heat column"));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/merging.toml");
+    let text = fs::read_to_string(path).unwrap();
+    let suite = quadrille::suite::mesh_suite::MeshSuite::parse(&text, path.as_ref()).unwrap();
+    let names: Vec<_> = suite.keys().map(ToString::to_string).collect();
+    assert_eq!(names.len(), 148);
+    assert_eq!(names[1], "merging PLANE, bound, rows, grids");
+    assert!(names.contains(&"pixels_dense BIGGUY, 0.5 px".to_owned()));
 }
 
 #[test]
 fn wrong_suites_are_errors() {
     let place = place();
     let cases = [
-        ("sort-based-deferred", "other-paper", "paper"),
+        ("\"deferred\"", "\"other\"", "workload"),
         ("mesh = \"plane\"", "mash = \"plane\"", "mash"),
-        ("name = \"square\"", "name = \"plane\"", "name of its own"),
-        ("name = \"orbit\"", "name = \"../orbit\"", "letters"),
-        ("\"--orbit\"", "\"--orbits\"", "--orbits"),
-        ("\"--shutter\", \"0.1\"", "\"--traffic\"", "--traffic"),
+        ("name = \"square\"", "name = \"plane\"", "square"),
+        ("\"plane\", \"square\"", "\"plane\", \"plain\"", "plain"),
+        ("\"orbit\"", "\"../orbit\"", "letters"),
+        ("orbit = 3", "orbits = 3", "orbits"),
+        ("shutter = 0.1", "shutter = 2", "shutter"),
+        ("memo = [16", "memo = [0", "16777216"),
+        ("name = \"blur\"", "name = \"scene\"", "name of its own"),
     ];
     for (before, after, word) in cases {
-        let text = SUITE.replace(before, after);
+        let mut text = SUITE.replace(before, after);
         assert_ne!(text, SUITE);
+        if word == "name of its own" {
+            text = text.replace("\"sharp\", \"blurred\"", "\"plane\", \"square\"");
+        }
         fs::write(place.path("suites").join("suite.toml"), text).unwrap();
         place.expect_error(UNREADABLE, &arguments("out", &[]), &["suite.toml", word]);
     }
     fs::write(
         place.path("suites").join("suite.toml"),
-        "paper = \"sort-based-deferred-shading\"",
+        "workload = \"deferred\"",
     )
     .unwrap();
     place.expect_error(UNREADABLE, &arguments("out", &[]), &["at least one"]);
 }
 
 /// A square with a texture, seen by cameras of a file.
-const INPUTS: &str = r#"paper = "sort-based-deferred-shading"
-[[scene]]
+const INPUTS: &str = r#"workload = "deferred"
+[[mesh]]
 name = "square"
 mesh = "square.obj"
+width = 48
+height = 32
+[[study]]
+name = "scene"
 cameras = "cameras.json"
-flags = ["--width", "48", "--height", "32", "--view", "0"]
-[[heat]]
-name = "square"
-mesh = "square.obj"
-flags = ["--width", "48", "--height", "32", "--coc-px", "8"]
+view = "0"
+pipeline = ["cached-decoupled", "cached-decoupled+z", "sds"]
+grid = ["pixel", "adaptive"]
+traffic = true
+[[study]]
+name = "heat"
+coc_px = 8
+grid = ["pixel", "adaptive"]
+tile = 32
+heat = true
 "#;
 
 const TEXTURED: &str = "mtllib square.mtl\nusemtl painted\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\n\
@@ -340,7 +399,7 @@ fn a_changed_camera_file_is_run_again() {
 #[test]
 fn a_changed_heat_map_is_run_again() {
     let place = inputs();
-    let map = place.path("out").join("fig13.square.sds-32.png");
+    let map = place.path("out").join("heat square.sds-32.png");
     fs::remove_file(&map).unwrap();
     place.expect(DONE, &arguments("out", &[]));
     assert_eq!(results(&place).len(), 3);
@@ -370,11 +429,9 @@ fn rows_of_another_program_are_run_again() {
 #[test]
 fn a_changed_displacement_map_is_run_again() {
     let place = inputs();
-    let displaced = r#"flags = ["--width", "48", "--height", "32", "--tessellate", "20", "--displace",
-        "suites/heights.png", "--displace-by", "1"]"#;
-    let flags = r#"flags = ["--width", "48", "--height", "32", "--view", "0"]"#;
-    let suite = INPUTS.replace(flags, displaced);
-    let suite = suite.replace("cameras = \"cameras.json\"\n", "");
+    let cameras = "cameras = \"cameras.json\"\nview = \"0\"\n";
+    let displaced = "tessellate = 20\ndisplace = \"heights.png\"\ndisplace_by = 1\n";
+    let suite = INPUTS.replace(cameras, displaced);
     assert!(suite.contains("heights.png") && !suite.contains("cameras.json"));
     fs::write(place.path("suites").join("suite.toml"), suite).unwrap();
     texture(&place, "heights.png", [0, 0, 0, 255]);
@@ -390,4 +447,121 @@ fn a_changed_displacement_map_is_run_again() {
         read(&place, "out", "sds-fig10.csv").lines().count(),
         before.lines().count()
     );
+}
+
+/// The suite of merging units over the square, whose texture it names itself.
+const MERGING: &str = r#"workload = "merging"
+[[mesh]]
+name = "square"
+mesh = "square.obj"
+[[study]]
+name = "merging"
+width = 48
+height = 32
+cameras = "cameras.json"
+view = "0"
+unit = ["none", "qfm"]
+buffer = [4, "unbounded"]
+psnr = true
+[[study.axis]]
+name = "culling"
+points = [{ name = "quads" }, { name = "grids", cull = "grids" }]
+"#;
+
+/// Runs the suite of merging units as `bench` does, and returns its rows.
+fn bench_merging(place: &Place) -> Vec<Value> {
+    place.expect(
+        DONE,
+        &["bench", "suites/suite.toml", "-o", "rows.jsonl", "-q"],
+    );
+    let text = fs::read_to_string(place.path("rows.jsonl")).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn runs_of_merging_units_follow_mesh_texture_cameras_and_program() {
+    let place = inputs();
+    let write = |name: &str, text: &str| fs::write(place.path("suites").join(name), text).unwrap();
+    write("suite.toml", MERGING);
+    let rows = bench_merging(&place);
+    let names: Vec<_> = rows.iter().map(|row| &row["settings"]["culling"]).collect();
+    assert_eq!(names, ["quads", "grids"]);
+    assert_eq!(bench_merging(&place).len(), 2, "nothing is run again");
+    // The rows are those of `mesh`.
+    let flags = "--cameras suites/cameras.json --view 0 --width 48 --height 32 --psnr --json";
+    let units = "--unit none,qfm --buffer 4,unbounded --cull grids";
+    let words = ["mesh", "suites/square.obj"].into_iter();
+    let words = words.chain(flags.split(' ')).chain(units.split(' '));
+    let document = place.document(&words.collect::<Vec<_>>());
+    let of_mesh = document["rows"].as_array().unwrap();
+    for (ours, theirs) in rows[1]["rows"].as_array().unwrap().iter().zip(of_mesh) {
+        let (mut ours, mut theirs) = (ours.clone(), theirs.clone());
+        for row in [&mut ours, &mut theirs] {
+            let row = row.as_object_mut().unwrap();
+            row.shift_remove("host_ms");
+            row.shift_remove("mesh");
+        }
+        assert_eq!(ours, theirs);
+    }
+    write("square.obj", &TEXTURED.replace("v 1 1 0", "v 0.5 0.5 0"));
+    assert_eq!(bench_merging(&place).len(), 4, "mesh");
+    texture(&place, "square.png", [0, 0, 255, 255]);
+    assert_eq!(bench_merging(&place).len(), 6, "texture");
+    write("cameras.json", &cameras(2.5));
+    let rows = bench_merging(&place);
+    assert_eq!(rows.len(), 8, "camera file");
+    let last = rows[7]["fingerprint"].as_str().unwrap();
+    let text = fs::read_to_string(place.path("rows.jsonl")).unwrap();
+    let of_another = text.replace(last, "0123456789abcdef");
+    fs::write(place.path("rows.jsonl"), of_another).unwrap();
+    assert_eq!(bench_merging(&place).len(), 9, "program");
+    // Two shards, merged.
+    let bench = |more: &[&str]| {
+        let command = ["bench", "suites/suite.toml", "-o", "parts.jsonl", "-q"];
+        place.expect(DONE, &[&command[..], more].concat())
+    };
+    bench(&["--shard", "1/2"]);
+    bench(&["--shard", "2/2"]);
+    bench(&["--merge"]);
+    let merged = fs::read_to_string(place.path("parts.jsonl")).unwrap();
+    assert_eq!(merged.lines().count(), 2);
+    let printed = place.document(&["bench", "parts.jsonl", "--json"]);
+    assert_eq!(printed["rows"].as_array().unwrap().len(), 2);
+    let csv = place.expect(DONE, &["bench", "parts.jsonl", "--csv"]);
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    assert!(
+        csv.starts_with("study,mesh,") && csv.lines().count() == 1 + 6,
+        "{csv}"
+    );
+}
+
+#[test]
+fn a_results_file_is_written_by_one_run_at_a_time() {
+    let place = inputs();
+    let file = fs::File::open(place.path("out").join("results.jsonl")).unwrap();
+    file.lock().unwrap();
+    let words = ["results.jsonl", "another run is writing it"];
+    place.expect_error(UNWRITABLE, &arguments("out", &[]), &words);
+}
+
+#[test]
+fn heat_maps_of_names_with_points_stay_apart() {
+    let place = inputs();
+    let suite = INPUTS.replace("name = \"square\"", "name = \"a\"");
+    let other =
+        "[[mesh]]\nname = \"a.b\"\nmesh = \"plane\"\ntessellate = 60\nwidth = 48\nheight = 32\n";
+    let suite = suite.replacen("[[study]]", &format!("{other}[[study]]"), 1);
+    fs::write(place.path("suites").join("suite.toml"), suite).unwrap();
+    place.expect(DONE, &arguments("out", &["--only", "sds-fig13"]));
+    let page = read(&place, "out", "index.html");
+    for caption in [
+        "a, sds-32",
+        "a, sds-32-adaptive",
+        "a.b, sds-32-60px",
+        "a.b, sds-32-adaptive-60px",
+    ] {
+        assert_eq!(page.matches(&format!("{caption}<")).count(), 1, "{caption}");
+    }
 }

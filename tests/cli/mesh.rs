@@ -206,7 +206,7 @@ fn wrong_usage_and_bad_files_are_told_apart() {
         ),
         (&["cube.obj", "--tessellate", "0"], 2, "--tessellate"),
         (&["cube.obj", "--coarse", "--msaa", "8"], 2, "coarse"),
-        (&["cube.obj", "--army", "2,2"], 2, "--tessellate"),
+        (&["cube.obj", "--army", "2,2"], 2, "tessellate beside it"),
         (
             &["cube.obj", "--unit", "none,qfm", "-o", "p.png"],
             2,
@@ -378,7 +378,7 @@ fn flags_without_effect_are_warned_of_or_refused() {
         (&["cube.obj", "--tessellate", "2,2"], "2 twice"),
         (
             &["cube.obj", "--buffer", "32"],
-            "--unit qfm or pmu beside it",
+            "the unit qfm or pmu beside it",
         ),
         (
             &["cube.obj", "--unit", "reyes", "--cycles"],

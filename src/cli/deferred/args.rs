@@ -1,32 +1,23 @@
 //! The flags of `deferred`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::blur::BlurFlags;
 use crate::cli::choice::one_of;
-use crate::cli::mesh::input::MeshInputFlags;
-use crate::cli::mesh::look::LookFlags;
-use crate::cli::mesh::options::each_once;
+use crate::cli::mesh::input::{LookFlags, MeshInputFlags};
 use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, parse_background};
+use crate::cli::usage::{number, parsed, whole_number};
 use crate::cli::views::ViewArgs;
-use quadrille_base::choice;
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::Result;
 use quadrille_deferred::config::DeferredConfig;
 use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::memory::depth_buffer::DepthFormat;
 use quadrille_deferred::sample::pattern::PixelPattern;
-use quadrille_deferred::settings::DeferredSettings;
-use quadrille_deferred::shading::grid_view::GridRule;
 use quadrille_gpu::config::{ASSIGNMENT, as_toml, overlaid};
 use quadrille_mesh::frame::Faces;
-
-/// Largest side of tiles, in pixels.
-const MAX_TILE_PX: u32 = 1 << 15;
-/// Largest memo, in quads.
-const MAX_MEMO_QUADS: u32 = 1 << 24;
-/// Largest number of frames of --truth.
-const MAX_SEEDS: i64 = 4096;
+use quadrille_suite::deferred_runs::{DeferredRunSettings, PipelineSettings};
+use quadrille_suite::rows::{DeferredPipeline, MemoQuads, ShadingGridKind, TileSide};
 
 /// Draw meshes with motion and defocus blur, and compare pipelines that shade them
 ///
@@ -63,7 +54,7 @@ pub(crate) struct Args {
     pub(super) bars: Option<PathBuf>,
     /// Print the PSNR of each picture against the mean of this many frames with other samples, shaded on
     /// the pixel grid, in dB
-    #[arg(long, value_name = "SEEDS", value_parser = clap::value_parser!(u32).range(1..=MAX_SEEDS))]
+    #[arg(long, value_name = "SEEDS", value_parser = whole_number::<u32>)]
     pub(super) truth: Option<u32>,
     /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
     /// for .exr and .npy]
@@ -95,30 +86,6 @@ const EXAMPLES: &str = "Examples:
   quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole \\
     --grid pixel,adaptive --spin 0,1,0,8";
 
-choice! {
-    /// A value of `--pipeline`.
-    pub(super) enum PipelineFlag {
-        /// Sort-based deferred shading
-        Sds = "sds",
-        /// Decoupled sampling through a memo
-        CachedDecoupled = "cached-decoupled" | "jrk",
-        /// The same behind a depth prepass
-        CachedDecoupledZ = "cached-decoupled+z" | "jrk+z",
-        /// Multisampling
-        Msaa = "msaa",
-    }
-}
-
-choice! {
-    /// A value of `--grid`.
-    pub(super) enum GridFlag {
-        /// Cells are pixels
-        Pixel = "pixel",
-        /// Cells grow with blur
-        Adaptive = "adaptive",
-    }
-}
-
 /// Flags about the pipelines.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Pipeline")]
@@ -128,11 +95,11 @@ pub(super) struct PipelineFlags {
         long = "pipeline",
         visible_alias = "method",
         value_name = "PIPELINE",
-        value_parser = one_of::<PipelineFlag>(),
+        value_parser = one_of::<DeferredPipeline>(),
         value_delimiter = ',',
         default_value = "sds"
     )]
-    pub(super) pipelines: Vec<PipelineFlag>,
+    pub(super) pipelines: Vec<DeferredPipeline>,
     /// Samples per pixel: 1, 2, 4, 8 or 16
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: u32,
@@ -146,28 +113,30 @@ pub(super) struct PipelineFlags {
     #[arg(
         long = "tile",
         value_name = "N|whole",
+        value_parser = |text: &str| parsed(text, str::parse::<TileSide>),
         value_delimiter = ',',
         default_value = "128"
     )]
-    tiles: Vec<String>,
+    tiles: Vec<TileSide>,
     /// Capacity of the memo of cached-decoupled and cached-decoupled+z in quads, or "unbounded"
     #[arg(
         long = "memo",
         value_name = "N|unbounded",
+        value_parser = |text: &str| parsed(text, str::parse::<MemoQuads>),
         value_delimiter = ',',
         default_value = "1024"
     )]
-    memos: Vec<String>,
+    memos: Vec<MemoQuads>,
     /// Cells of the shading grids
     #[arg(
         long = "grid",
-        value_parser = one_of::<GridFlag>(),
+        value_parser = one_of::<ShadingGridKind>(),
         value_delimiter = ',',
         default_value = "pixel"
     )]
-    pub(super) grids: Vec<GridFlag>,
+    pub(super) grids: Vec<ShadingGridKind>,
     /// Size of adaptive cells: about a cell's side over the width of the blur
-    #[arg(long, value_name = "Q", default_value_t = 0.5, value_parser = parse_quality)]
+    #[arg(long, value_name = "Q", default_value_t = 0.5, value_parser = number::<f64>)]
     aas_quality: f64,
     /// Measure the bytes between pipelines and memory
     #[arg(long)]
@@ -187,48 +156,39 @@ pub(super) struct PipelineFlags {
     faces: Faces,
 }
 
-impl PipelineFlags {
-    /// Sides of tiles; `None` for one tile.
-    pub(super) fn tiles(&self) -> Result<Vec<Option<u32>>> {
-        numbers("--tile", "whole", &self.tiles, MAX_TILE_PX)
-    }
-
-    /// Quads of memos; `None` without a limit.
-    pub(super) fn memos(&self) -> Result<Vec<Option<u32>>> {
-        numbers("--memo", "unbounded", &self.memos, MAX_MEMO_QUADS)
-    }
-
-    /// Refuses repeated values.
-    pub(super) fn check(&self) -> Result<()> {
-        let pipelines: Vec<_> = self.pipelines.iter().map(|p| p.name()).collect();
-        let grids: Vec<_> = self.grids.iter().map(|g| g.name()).collect();
-        each_once("--pipeline", &pipelines)?;
-        each_once("--grid", &grids)?;
-        each_once("--tile", &self.tiles)?;
-        each_once("--memo", &self.memos)?;
-        self.tiles()?;
-        self.memos().map(drop)
-    }
-
-    pub(super) fn settings(&self, grid: GridFlag, host: &HostFlags) -> DeferredSettings {
-        DeferredSettings {
-            samples: self.samples,
-            pattern: self.pattern,
-            seed: self.sample_seed,
-            grid: match grid {
-                GridFlag::Pixel => GridRule::Pixel,
-                GridFlag::Adaptive => GridRule::Adaptive {
-                    quality: self.aas_quality,
-                },
+impl Args {
+    /// The settings that the flags give.
+    pub(super) fn settings(&self) -> Result<DeferredRunSettings> {
+        let pipeline = &self.pipeline;
+        Ok(DeferredRunSettings {
+            mesh: self.mesh.clone(),
+            input: self.input.settings(),
+            look: self.look.settings(),
+            blur: self.blur.settings(),
+            pipeline: PipelineSettings {
+                pipeline: pipeline.pipelines.clone(),
+                samples: pipeline.samples,
+                pattern: pipeline.pattern,
+                sample_seed: pipeline.sample_seed,
+                tile: pipeline.tiles.clone(),
+                memo: pipeline.memos.clone(),
+                grid: pipeline.grids.clone(),
+                aas_quality: pipeline.aas_quality,
+                traffic: pipeline.traffic,
+                colour: pipeline.colour,
+                depth: pipeline.depth,
+                hardware: pipeline.hardware()?,
+                faces: pipeline.faces,
+                truth: self.truth,
             },
-            faces: self.faces,
-            keeps_depths: false,
-            level: host.level,
-        }
+            views: self.views.spec_of_mesh()?,
+        })
     }
+}
 
+impl PipelineFlags {
     /// The modelled hardware.
-    pub(super) fn config(&self) -> Result<DeferredConfig> {
+    fn hardware(&self) -> Result<DeferredConfig> {
         let with = |config: DeferredConfig, assignment: &String| {
             let config: DeferredConfig = overlaid(&config, &as_toml(assignment)?, ASSIGNMENT)?;
             config.validate()?;
@@ -236,42 +196,4 @@ impl PipelineFlags {
         };
         self.set.iter().try_fold(DeferredConfig::default(), with)
     }
-}
-
-impl Args {
-    /// The same run with other flags about the host.
-    pub(in crate::cli) fn with_host(self, host: HostFlags) -> Self {
-        Self { host, ..self }
-    }
-
-    /// The cameras of the camera file in full, as text; empty without a file.
-    pub(in crate::cli) fn cameras_text(&self) -> Result<String> {
-        self.views.file_text()
-    }
-
-    /// All files that are read.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let files = self.input.files().chain(self.views.files());
-        files.chain(self.blur.files()).chain([self.mesh.as_path()])
-    }
-}
-
-/// Parses numbers from 1 to `most`; `None` for the word `none`.
-fn numbers(flag: &str, none: &str, texts: &[String], most: u32) -> Result<Vec<Option<u32>>> {
-    let number = |text: &String| {
-        if text == none {
-            return Ok(None);
-        }
-        let number = text.parse().ok().filter(|n| (1..=most).contains(n));
-        number.map(Some).ok_or_else(|| {
-            let expected = format!("a number from 1 to {most}, or {none}");
-            Error::argument(flag, expected, text.as_str())
-        })
-    };
-    texts.iter().map(number).collect()
-}
-
-fn parse_quality(text: &str) -> std::result::Result<f64, String> {
-    let quality = text.parse().ok().filter(|q: &f64| *q > 0.0 && *q <= 16.0);
-    quality.ok_or_else(|| "expected a number above 0, at most 16".to_owned())
 }

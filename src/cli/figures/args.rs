@@ -16,9 +16,10 @@ use quadrille_suite::Shard;
 /// it is done, and a stopped run continues where it was. Exits with code 1 if results are missing, for example of
 /// other shards.
 ///
-/// The figures are those of the VR-Pipe paper and, with a suite of meshes (paper =
-/// "sort-based-deferred-shading"), those of the paper on sort-based deferred shading. There, a job is a run of
-/// `quadrille deferred`. Several suites make one page of all their papers.
+/// The figures are those of the VR-Pipe paper; with a suite of meshes (workload = "deferred") those of the paper on
+/// sort-based deferred shading, where a job is a run of `quadrille deferred`; and with workload = "merging" those of
+/// the papers on quad-fragment merging and on the pixel merge unit, where a job is a run of `quadrille mesh`. Several
+/// suites make one page of all their papers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
@@ -37,7 +38,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub(super) shard: Option<Shard>,
     /// Run only the first view of each of the first four scenes, and no large scene; of meshes, only the first
-    /// run of each kind
+    /// job of each study
     #[arg(long)]
     pub(super) quick: bool,
     /// Draw the figures of quad-fragment merging and of the pixel merge unit from a file of kept counts, such as

@@ -3,11 +3,12 @@
 use std::fs::{self, File};
 
 use super::args::Args;
-use super::deferred::{MeshSuite, needs};
 use super::jobs::{Jobs, missing, results_files};
+use super::meshes::{DEFERRED_PAPERS, MeshJobs, needs};
 use crate::cli::console::print;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
+use quadrille_papers::deferred_figures;
 use quadrille_papers::figures::results::Results;
 use quadrille_papers::merging_figures::results::Results as Merging;
 use quadrille_papers::paper::{Figure, PAPER_PRESET};
@@ -19,7 +20,7 @@ use quadrille_papers::{docs, files};
 pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
-    meshes: Option<&MeshSuite>,
+    meshes: &[MeshJobs],
     merging: Option<Merging>,
 ) -> Result<Vec<String>> {
     // Of several shards that end at one time, the last to draw must have read the rows of all. Where a folder
@@ -32,26 +33,25 @@ pub(super) fn write(
     for jobs in plans {
         found.extend(jobs.found(&rows)?);
     }
-    let (deferred, gaps) = match meshes {
-        Some(suite) => {
-            let (results, gaps) = suite.found(args)?;
-            (Some(results), gaps)
-        }
-        None => (None, Vec::new()),
-    };
+    let mut runs = Vec::new();
+    for jobs in meshes {
+        runs.extend(jobs.found(args)?);
+    }
+    let is_deferred = meshes.iter().any(|jobs| jobs.papers == DEFERRED_PAPERS);
     let views = found.iter().map(|one| one.view.clone()).collect();
     let config = Config::preset(PAPER_PRESET)?;
     let inputs = Inputs {
         splats: (!plans.is_empty()).then_some(Results { views, config }),
-        deferred,
+        deferred: is_deferred.then(|| deferred_figures::results::Results::new(&runs)),
         merging,
         command: args.command(),
         program: quadrille::PROGRAM,
     };
     let report = Report::draw(&inputs, &|figure: &Figure| {
-        let runs = gaps.iter().filter(|(kind, _)| needs(figure, *kind));
-        let runs = runs.map(|(_, text)| text.clone());
-        missing(figure, &found).into_iter().chain(runs).collect()
+        let gaps = runs.iter().filter(|run| run.row.is_none());
+        let gaps = gaps.filter(|run| needs(figure, &run.key));
+        let gaps = gaps.map(|run| run.key.to_string());
+        missing(figure, &found).into_iter().chain(gaps).collect()
     });
     let written = files::write(&report, &args.output, &|id| args.is_chosen(id))?;
     if let Some(folder) = &args.docs {

@@ -9,6 +9,7 @@ use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{Frame, Layer, LayerPicture};
 use quadrille_mesh::frame::{Shading, VisibleFrame};
 use quadrille_scene::Camera;
+use quadrille_suite::each_once;
 
 choice! {
     /// A value of `--aov`.
@@ -75,7 +76,7 @@ impl AovFlags {
             return Ok(());
         };
         let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
-        super::options::each_once("--aov", &names)?;
+        each_once("aov", &names)?;
         require_float_format("--aov", output.format)?;
         match output.format {
             Some(PictureFormat::Npy) => output.template.require(AOV, 2, "files of each picture"),

@@ -3,16 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::aov::AovFlags;
-use super::input::MeshInputFlags;
-use super::look::LookFlags;
+use super::input::{LookFlags, MeshInputFlags};
 use super::options::PipelineFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
-use quadrille_mesh::frame::FrameSettings;
-use quadrille_scene::Camera;
+use quadrille_suite::merging_runs::MergingRunSettings;
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///
@@ -127,23 +125,20 @@ impl Args {
         self.mesh.as_deref().unwrap_or(Path::new("-"))
     }
 
-    /// Settings of a frame with `samples` samples per pixel.
-    pub(super) fn settings(&self, camera: &Camera, samples: u32) -> Result<FrameSettings> {
-        Ok(FrameSettings {
-            size: [camera.width, camera.height],
-            pattern: self.pipeline.pattern(samples)?,
-            faces: self.pipeline.faces,
-            cull: self.pipeline.cull,
-            memory_bytes: self.pipeline.memory,
-            level: self.host.level,
+    /// The settings that the flags give.
+    pub(super) fn settings(&self) -> Result<MergingRunSettings> {
+        Ok(MergingRunSettings {
+            mesh: self.mesh().to_path_buf(),
+            input: self.input.settings(),
+            look: self.look.settings(),
+            merging: self.merging()?,
+            views: self.views.spec_of_mesh()?,
         })
     }
 
-    /// All files that are read.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let files = self.input.files();
-        let files = files.chain(self.versus.versus.as_deref());
-        let files = files.chain(self.views.files());
-        files.chain(self.gpu.files()).chain([self.mesh()])
+    /// All files that are read beside those of the settings.
+    pub(super) fn other_files(&self) -> impl Iterator<Item = &Path> {
+        let splats = self.versus.versus.as_deref().into_iter();
+        splats.chain(self.gpu.files())
     }
 }

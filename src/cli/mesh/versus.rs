@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use super::args::Args;
-use super::input::MeshInput;
-use super::look::Look;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::{SceneFlags, load_scene};
 use crate::cli::interrupt;
@@ -12,25 +10,26 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole_task;
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
-use quadrille_scene::Camera;
 use quadrille_scene::formats::ply::PlyWriter;
+use quadrille_suite::merging_runs::{MergingSettings, PreparedMerging};
 use quadrille_suite::report::table::TextTable;
 use quadrille_suite::versus::{Comparison, SplatVersion, Versus, splats_of};
 
 /// Writes the splats of `--to-splats`, and compares with the splats of `--versus`.
 pub(super) fn run(
     args: &Args,
-    (input, look): (&MeshInput, &Look<'_>),
-    cameras: &[Camera],
+    (merging, prepared): (&MergingSettings, &PreparedMerging<'_>),
     verbosity: Verbosity,
 ) -> Result<Option<Versus>> {
     let flags = &args.versus;
     if flags.versus.is_none() && flags.to_splats.is_none() {
         return Ok(None);
     }
-    let [camera] = cameras else {
+    let (input, cameras) = (&prepared.input, &prepared.views.cameras);
+    let [camera] = cameras.as_slice() else {
         return Err(one("views (choose one with --view)", cameras.len()));
     };
+    let look = prepared.look(&verbosity)?;
     let areas = args.input.areas.len();
     let mut sources = input.sources()?;
     let (Some(source), true) = (sources.next(), areas <= 1) else {
@@ -52,17 +51,17 @@ pub(super) fn run(
         return Ok(None);
     };
     let scene = load_scene(path, SceneFlags::default(), verbosity)?;
-    let mut samples = args.pipeline.msaa.clone();
+    let mut samples = merging.msaa.clone();
     samples.push(1);
     samples.sort_unstable();
     samples.dedup();
-    let patterns = samples.iter().map(|&count| args.pipeline.pattern(count));
+    let patterns = samples.iter().map(|&count| merging.pattern(count));
     let comparison = Comparison {
         source,
         view: &view,
         shader: &shader,
-        sampling: args.pipeline.sampling,
-        settings: args.settings(camera, samples[0])?,
+        sampling: merging.sampling,
+        settings: merging.frame(camera, samples[0], args.host.level)?,
         patterns: patterns.collect::<Result<_>>()?,
         task: interrupt::task(),
     };

@@ -1,12 +1,12 @@
 //! Memo of shaded quads: the cache of cached decoupled sampling (Ragan-Kelley and others 2011), fully
 //! associative with least-recently-used replacement.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use quadrille_mesh::merge::associative::AssociativeMemory;
 
 /// Counters of a memo.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoCounters {
     /// Look-ups that found their quad.
     pub hits: u64,

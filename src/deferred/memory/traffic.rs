@@ -2,10 +2,10 @@
 
 use std::ops::AddAssign;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Transfers of a buffer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferTraffic {
     /// Bytes read.
     pub read: u64,
@@ -51,7 +51,7 @@ impl AddAssign for BufferTraffic {
 }
 
 /// Transfers of a pipeline, by buffer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Depths of samples.
     pub depth: BufferTraffic,
@@ -89,7 +89,7 @@ impl Traffic {
 }
 
 /// Number of blocks written with each codec.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodecCounts {
     /// Offsets from one reference.
     pub offset: u64,

@@ -12,7 +12,7 @@
 //! (assumption: the cache works as for blending).
 
 use arrayvec::ArrayVec;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::draw_state::{COLOUR_BYTES, MeshDrawState};
 use crate::crop::unit::CropSpec;
@@ -28,7 +28,7 @@ const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 
 statistics! {
     /// Quads and samples by outcome.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct ColourCounters {
         /// Quads with a sample written.
         pub quads: u64,

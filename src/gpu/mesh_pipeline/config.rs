@@ -27,7 +27,10 @@ macro_rules! config {
             const OWN: &[&str] = &[$(stringify!($field)),+];
 
             /// Checks every field of every unit.
-            pub(crate) fn validate(&self) -> Result<()> {
+            ///
+            /// # Errors
+            /// [`Error::Argument`] naming the field, its bounds and its value.
+            pub fn validate(&self) -> Result<()> {
                 self.gpu.validate()?;
                 $(self.$field.validate()?;)+
                 Ok(())

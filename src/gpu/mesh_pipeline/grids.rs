@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::current_grid::GridVisibility;
 use super::draw_state::MeshDrawState;
@@ -44,7 +44,7 @@ spec! {
 
 statistics! {
     /// Grids by outcome, and the vertices, warps and triangles of the visible ones.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct GridsCounters {
         /// Grids in.
         pub grids: u64,

@@ -2,7 +2,7 @@
 //!
 //! A miss on a sector fetches that sector alone. A write covers whole sectors, so it fetches nothing.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::calendar::Calendar;
 use super::clock::cycles_in;
@@ -43,7 +43,7 @@ impl L2Spec {
 }
 
 /// Traffic of the L2, in sectors and bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct L2Counters {
     /// Hits, misses, and traffic with DRAM.
     #[serde(flatten)]

@@ -4,7 +4,7 @@
 //! A set replaces its least recently used line. A line that is in use, because its data are in flight
 //! or a unit works on them, is not evicted before that is over: its successor waits.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::line::{LINE_BYTES, SECTOR_BYTES};
 use super::lru::LruLines;
@@ -20,7 +20,7 @@ pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
 
 statistics! {
     /// Hits, misses and traffic of a cache, in sectors and bytes.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct CacheCounters {
         /// Sectors that were resident.
         pub hits: u64,

@@ -1,6 +1,6 @@
 //! Counters of merging units.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use quadrille_machine::{Peak, statistics};
 
@@ -10,7 +10,7 @@ statistics! {
     /// Every fragment counts once: `fragments` = `ignored` + `merged` + `passed_full` + entries created
     /// (`alone` + `overlapping` + `apart`). So does every entry: entries created =
     /// `merged_at_eviction` + `released_full` + `evicted` + `flushed` + `dropped_empty` + those held.
-    #[derive(Copy, Serialize)]
+    #[derive(Copy, Serialize, Deserialize)]
     pub struct QfmCounters {
         /// Fragments in.
         pub fragments: u64,
@@ -57,7 +57,7 @@ statistics! {
     ///
     /// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` +
     /// `early` + `flushed` + those held.
-    #[derive(Copy, Serialize)]
+    #[derive(Copy, Serialize, Deserialize)]
     pub struct PmuCounters {
         /// Quads in.
         pub quads: u64,

@@ -47,13 +47,12 @@ impl MergeUnitKind {
         }
     }
 
-    /// Number of entries, or "unbounded"; `None` for a unit without a buffer.
-    pub fn buffer(self) -> Option<String> {
+    /// Number of entries, itself `None` for an unbounded buffer; `None` for a unit without a buffer.
+    pub fn entries(self) -> Option<Option<u32>> {
         match self {
             Self::None => None,
-            Self::Qfm(QfmSettings { entries: None, .. }) => Some("unbounded".to_owned()),
-            Self::Qfm(settings) => settings.entries.map(|entries| entries.to_string()),
-            Self::Pmu(settings) => Some(settings.entries.to_string()),
+            Self::Qfm(settings) => Some(settings.entries),
+            Self::Pmu(settings) => Some(Some(settings.entries)),
         }
     }
 }

@@ -5,14 +5,15 @@ use crate::content::{Content, Picture};
 use crate::paper::Figure;
 use crate::sheet::{Sheet, quotient};
 use crate::svg::{Axis, LineChart, LineKind, LineSeries};
+use quadrille_suite::rows::{DeferredPipeline, ShadingGridKind};
 
 /// Cases of statements about blur.
 const AMOUNTS: &str = "amounts of blur";
 /// Grids with the ends of their names on the page.
-const GRIDS: [[&str; 2]; 2] = [[PIXEL, ""], [ADAPTIVE, ", AAS"]];
+const GRIDS: [(ShadingGridKind, &str); 2] = [(PIXEL, ""), (ADAPTIVE, ", AAS")];
 
 /// Columns of Figure 9 with their names, pipeline and grid.
-const LINES: [([&str; 2], &str, &str); 7] = [
+const LINES: [([&str; 2], DeferredPipeline, ShadingGridKind); 7] = [
     (["msaa", "MSAA"], MSAA, PIXEL),
     (["jrk", "JRK"], JRK, PIXEL),
     (["jrk_z", "JRK+Z"], JRK_Z, PIXEL),
@@ -36,14 +37,14 @@ fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &Run) {
 fn by_grid<'a>(
     figure: &'static Figure,
     results: &'a Results,
-) -> Sheet<(&'a Run, [&'static str; 2])> {
+) -> Sheet<(&'a Run, (ShadingGridKind, &'static str))> {
     let runs = results.of("blur").into_iter();
     let rows = runs.flat_map(|run| GRIDS.map(|grid| (run, grid)));
-    let mut sheet = Sheet::new(figure, rows, AMOUNTS, |(run, [_, end])| {
+    let mut sheet = Sheet::new(figure, rows, AMOUNTS, |(run, (_, end))| {
         format!("{}{end}", run.name)
     });
     add_blur(&mut sheet, |(run, _)| run);
-    sheet.text("grid", "grid", |(_, [grid, _])| (*grid).to_owned());
+    sheet.text("grid", "grid", |(_, (grid, _))| grid.to_string());
     sheet
 }
 
@@ -88,8 +89,8 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_grid(figure, results);
     for tile in tiles {
         let label = label(tile);
-        sheet.number(&format!("per_px_{label}"), &label, |(run, [grid, _])| {
-            run.tile(grid, tile, EXECUTIONS)
+        sheet.number(&format!("per_px_{label}"), &label, |(run, (grid, _))| {
+            run.tile(*grid, tile, EXECUTIONS)
         });
     }
     let ends = ["per_px_32", "per_px_whole"];
@@ -153,12 +154,12 @@ pub(super) fn memo(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_grid(figure, results);
     for memo in MEMOS {
         let heading = format!("memo of {memo}");
-        sheet.whole(&format!("memo_{memo}"), &heading, |(run, [grid, _])| {
-            run.memo(grid, memo, QUADS)
+        sheet.whole(&format!("memo_{memo}"), &heading, |(run, (grid, _))| {
+            run.memo(*grid, memo, QUADS)
         });
     }
     let runs = results.of("blur");
-    let quads = |run: &Run, grid: &str, memo: u32| run.memo(grid, memo, QUADS);
+    let quads = |run: &Run, grid: ShadingGridKind, memo: u32| run.memo(grid, memo, QUADS);
     // The strongest blur, where shading can be sparsest.
     let last = runs.last();
     let fewer = last.and_then(|run| quotient(quads(run, PIXEL, 1024), quads(run, ADAPTIVE, 1024)));

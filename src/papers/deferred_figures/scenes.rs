@@ -8,6 +8,7 @@ use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet};
 use crate::svg::{Axis, LineChart, LineKind, LineSeries};
+use quadrille_suite::rows::ShadingGridKind;
 
 const MEGABYTE: f64 = 1e6;
 /// Columns of the pipelines with their names.
@@ -49,14 +50,14 @@ pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// Grids, and the ends of their names in files.
-const GRIDS: [[&str; 2]; 2] = [[PIXEL, ""], [ADAPTIVE, "_aas"]];
+const GRIDS: [(ShadingGridKind, &str); 2] = [(PIXEL, ""), (ADAPTIVE, "_aas")];
 
 pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
         .number("motion_px", "motion, px", |run| run.blur()[0])
         .number("coc_px", "circle of confusion, px", |run| run.blur()[1]);
-    for [grid, suffix] in GRIDS {
+    for (grid, suffix) in GRIDS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let key = format!("{key}{suffix}_mb");
             let megabytes = |run: &&Run| {
@@ -69,7 +70,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
             };
         }
     }
-    for [grid, suffix] in GRIDS {
+    for (grid, suffix) in GRIDS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let heading = match suffix {
                 "" => format!("{name}, per px"),
@@ -150,7 +151,7 @@ struct Plot {
     /// End of the names of its columns.
     key: &'static str,
     title: &'static str,
-    grid: &'static str,
+    grid: ShadingGridKind,
     measure: Measure,
     divisor: f64,
     unit: &'static str,

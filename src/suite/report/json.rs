@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::estimates;
 use super::ratios::{Ratios, merge_ratio, ratio, shaded_ratio};
 use super::simulated::{Simulated, VariantRun};
+use crate::rows::{LimitRow, units};
 use quadrille_gpu::coalesce::bins::Flushes;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::InShader;
@@ -15,7 +16,7 @@ use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::result::SimulationResult;
 use quadrille_gpu::variant::Variant;
-use quadrille_machine::{SECTOR_BYTES, UnitCycles};
+use quadrille_machine::SECTOR_BYTES;
 
 /// A view and its methods. Keys that begin with `host_` are times of this machine; all others are
 /// the same on every run.
@@ -140,7 +141,7 @@ fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
         "storage_bytes_per_gpc": storage_bytes_per_gpc(config, outcome.variant),
     });
     let cycles = json!({ "cycles": outcome.cycles });
-    joined([cycles, limits(&outcome.units), counts])
+    joined([cycles, json!(LimitRow::of(&outcome.units)), counts])
 }
 
 /// Further counts of a draw whose shader blends.
@@ -173,33 +174,6 @@ fn storage_bytes_per_gpc(config: &Config, variant: Variant) -> Value {
         "qru": qru,
         "zrop": zrop,
         "total": tgc + fetch + qru + zrop,
-    })
-}
-
-/// Cycles of units by name.
-pub(super) fn units(units: &[UnitCycles]) -> Value {
-    let units = units.iter().map(|unit| {
-        let idle: BTreeMap<_, _> = unit.idle.iter().map(|(r, c)| (r, c)).collect();
-        let document = json!({
-            "busy": unit.busy,
-            "idle": idle,
-            "instances": unit.instances,
-            "utilisation": unit.utilisation(),
-            "occupancy": unit.occupancy(),
-            "throughput": unit.throughput(),
-        });
-        (unit.name, document)
-    });
-    json!(units.collect::<BTreeMap<_, _>>())
-}
-
-/// The port that limits a run, if one does, and the critical one with its share of the cycles.
-pub(super) fn limits(units: &[UnitCycles]) -> Value {
-    let critical = UnitCycles::critical(units);
-    json!({
-        "limiting_unit": UnitCycles::limiting(units).map(|unit| unit.name),
-        "critical_unit": critical.map(|unit| unit.name),
-        "critical_occupancy": critical.map(UnitCycles::limiting_share),
     })
 }
 

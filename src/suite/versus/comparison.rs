@@ -5,6 +5,8 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::splat_quads::{SPLAT_SHADER, SplatQuads};
+use crate::report::table::or_dash;
+use crate::rows::BufferEntries;
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::psnr_db;
@@ -103,7 +105,7 @@ impl Comparison<'_> {
                 rows.push(VersusRow {
                     subject: "mesh",
                     unit: unit.name(),
-                    buffer: unit.buffer(),
+                    buffer: unit.entries().map(BufferEntries),
                     samples: pattern.per_pixel(),
                     quads: outcome.merging.tested(),
                     saved: outcome.quads_merged(),
@@ -130,7 +132,7 @@ impl Comparison<'_> {
                 let row = VersusRow {
                     subject: "splats",
                     unit: unit.name(),
-                    buffer: unit.buffer(),
+                    buffer: unit.entries().map(BufferEntries),
                     samples: pattern.per_pixel(),
                     quads: outcome.quads,
                     saved: outcome.saved(),
@@ -142,7 +144,7 @@ impl Comparison<'_> {
                     }),
                 };
                 match unit {
-                    MergeUnitKind::Pmu(_) => rows.extend(pixel_merging(row)),
+                    MergeUnitKind::Pmu(_) => rows.extend(pixel_merging(&row)),
                     _ => rows.push(row),
                 }
             }
@@ -153,7 +155,7 @@ impl Comparison<'_> {
 }
 
 /// Pixel merging on splats by the unit's rules, and with its rules ignored.
-fn pixel_merging(forced: VersusRow) -> [VersusRow; 2] {
+fn pixel_merging(forced: &VersusRow) -> [VersusRow; 2] {
     let mut reasons = Vec::new();
     if forced.samples == 1 {
         reasons.push("no multi-sampling");
@@ -167,12 +169,12 @@ fn pixel_merging(forced: VersusRow) -> [VersusRow; 2] {
             saved_between_splats: Some(0),
             psnr_db: f64::INFINITY,
             note: format!("barred: {}", reasons.join(", ")),
-            ..forced.clone()
+            ..*forced
         },
         VersusRow {
             unit: "pmu-forced",
             note: "its rules ignored".to_owned(),
-            ..forced
+            ..*forced
         },
     ]
 }
@@ -210,8 +212,8 @@ struct VersusRow {
     subject: &'static str,
     /// "none", "qfm", "pmu", "pmu-forced" (its rules ignored) or "qm" (VR-Pipe's quad merging).
     unit: &'static str,
-    /// Entries of the unit's buffer, or "unbounded".
-    buffer: Option<String>,
+    /// Entries of the unit's buffer.
+    buffer: Option<BufferEntries>,
     samples: u32,
     /// Number of quads that reach the unit.
     quads: u64,
@@ -234,14 +236,10 @@ impl VersusRow {
     }
 
     fn json(&self) -> Value {
-        let buffer = self.buffer.as_ref().map(|b| match b.parse::<u64>() {
-            Ok(entries) => json!(entries),
-            Err(_) => json!(b),
-        });
         json!({
             "subject": self.subject,
             "unit": self.unit,
-            "buffer": buffer,
+            "buffer": self.buffer,
             "samples": self.samples,
             "quads": self.quads,
             "saved": self.saved,
@@ -291,7 +289,7 @@ impl Versus {
             [
                 row.subject.to_owned(),
                 row.unit.to_owned(),
-                row.buffer.clone().unwrap_or_else(dash),
+                or_dash(row.buffer, |buffer| buffer.to_string()),
                 row.samples.to_string(),
                 row.quads.to_string(),
                 row.saved.to_string(),

@@ -3,7 +3,8 @@
 use nalgebra::Vector3;
 
 use super::input::{Content, MeshInput};
-use crate::cli::console::Verbosity;
+use super::settings::Axis;
+use crate::messages::Messages;
 use quadrille_mesh::draw::near_plane;
 use quadrille_mesh::files::{FileCamera, PunctualLight};
 use quadrille_mesh::front::Orientation;
@@ -15,10 +16,10 @@ use quadrille_scene::cameras::{
 
 impl MeshInput {
     /// The default view for an up direction that is `given`, or for the one that the mesh suggests.
-    pub(in crate::cli) fn framing(&self, given: Option<[f64; 3]>, verbosity: Verbosity) -> Framing {
+    pub fn framing(&self, given: Option<[f64; 3]>, messages: &dyn Messages) -> Framing {
         let orientation = self.orientation(given);
         if given.is_none() && self.stands_along_z {
-            verbosity.warn("the mesh stands along z: +z is up (--up 0,1,0 for +y)");
+            messages.warn("the mesh stands along z: +z is up (an up direction of 0,1,0 for +y)");
         }
         if let Content::Procedural(scene) = self.content {
             let viewpoint = scene.viewpoint();
@@ -34,11 +35,11 @@ impl MeshInput {
         }
         let (centre, radius) = self.bounding_sphere();
         let points = self.points();
-        let towards = match self.flags.front {
+        let towards = match self.front() {
             Some(_) => orientation.towards_front(),
             None => {
                 // The ranks of an army are no left and right of one thing.
-                let is_stated = self.has_stated_axes || self.flags.army.is_some();
+                let is_stated = self.has_stated_axes || self.settings.army.is_some();
                 orientation.towards_viewer(&points, is_stated)
             }
         };
@@ -62,19 +63,23 @@ impl MeshInput {
             false => Orientation::y_up(),
         };
         // A side from above or below leaves no direction for up.
-        if let Some(front) = self.flags.front.filter(|f| f.dot(&orientation.up) == 0.0) {
+        if let Some(front) = self.front().filter(|f| f.dot(&orientation.up) == 0.0) {
             orientation.front = front;
         }
         orientation
     }
 
+    fn front(&self) -> Option<Vector3<f64>> {
+        self.settings.front.map(Axis::vector)
+    }
+
     /// Cameras of the file.
-    pub(in crate::cli) fn cameras(&self) -> &[FileCamera] {
+    pub fn cameras(&self) -> &[FileCamera] {
         &self.cameras
     }
 
     /// Lights of the file.
-    pub(in crate::cli) fn lights(&self) -> &[PunctualLight] {
+    pub fn lights(&self) -> &[PunctualLight] {
         match &self.content {
             Content::Polygons(mesh) => &mesh.lights,
             _ => &[],
@@ -84,7 +89,7 @@ impl MeshInput {
     /// Points that the default view shows: all vertices, or the corners of an army's bounding box.
     fn points(&self) -> Vec<[f32; 3]> {
         match &self.content {
-            _ if self.flags.army.is_some() => box_corners(self.bounds).collect(),
+            _ if self.settings.army.is_some() => box_corners(self.bounds).collect(),
             content => content.points().to_vec(),
         }
     }
@@ -98,27 +103,27 @@ impl MeshInput {
     }
 
     /// Warns of blended materials, for a command that draws them opaque.
-    pub(in crate::cli) fn warn_of_blended(&self, verbosity: Verbosity) {
+    pub fn warn_of_blended(&self, messages: &dyn Messages) {
         if let Content::Polygons(mesh) = &self.content {
             for material in mesh.materials.iter().filter(|m| m.opacity.is_some()) {
                 let name = &material.name;
-                verbosity.warn(&format!("material {name:?} is blended: it is drawn opaque"));
+                messages.warn(&format!("material {name:?} is blended: it is drawn opaque"));
             }
         }
     }
 
     /// Middle of the bounding box.
-    pub(in crate::cli) fn centre(&self) -> Vector3<f64> {
+    pub fn centre(&self) -> Vector3<f64> {
         self.bounding_sphere().0
     }
 
-    /// Distance of the near plane: by flag, of the file's camera, or by the mesh's size.
-    pub(in crate::cli) fn near(&self, camera: &Camera) -> f64 {
+    /// Distance of the near plane: by setting, of the file's camera, or by the mesh's size.
+    pub fn near(&self, camera: &Camera) -> f64 {
         let is_it = |file: &&FileCamera| {
             file.name == camera.name && (camera.eye() - Vector3::from(file.eye)).amax() < 1e-9
         };
         let stated = self.cameras.iter().find(is_it).map(|file| file.near);
-        let stated = self.flags.near.or(stated);
+        let stated = self.settings.near.or(stated);
         stated.unwrap_or_else(|| near_plane(camera, self.bounds))
     }
 }

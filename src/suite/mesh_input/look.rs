@@ -1,9 +1,10 @@
-//! Flags of commands that draw meshes, about light and exposure.
+//! Light and colours of meshes.
+
+use serde::{Deserialize, Serialize};
 
 use super::input::MeshInput;
-use super::options::parse_checker;
-use crate::cli::choice::one_of;
-use crate::cli::console::Verbosity;
+use crate::checks::within;
+use crate::messages::Messages;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
@@ -16,9 +17,11 @@ use quadrille_mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
 const MAX_STOPS: f32 = 32.0;
 
 choice! {
-    /// A value of `--light`.
-    enum LightChoice {
+    /// Light of a mesh.
+    #[derive(Default)]
+    pub enum LightChoice {
         /// The lights of the file if it has any, else the headlight
+        #[default]
         Auto = "auto",
         /// The lights of the file (KHR_lights_punctual of glTF), without ambient light
         File = "file",
@@ -29,37 +32,49 @@ choice! {
     }
 }
 
-/// Flags about light.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Light")]
-pub(in crate::cli) struct LookFlags {
-    /// Light of the scene
-    #[arg(long, value_name = "LIGHT", value_parser = one_of::<LightChoice>(), default_value = "auto")]
-    light: LightChoice,
-    /// Brighten by this many stops, each a factor of 2; negative ones darken. A white surface that faces
-    /// a light of pi lux is white at 0
-    #[arg(long, value_name = "STOPS", allow_hyphen_values = true, default_value = "0", value_parser = parse_stops)]
-    exposure: f32,
-    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
-    /// space
-    #[arg(long, value_name = "CHECKS", value_parser = parse_checker)]
-    checker: Option<f32>,
+/// Settings of light and colours.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LookSettings {
+    /// Light of the mesh.
+    pub light: LightChoice,
+    /// Brightness in stops, from -32 to 32.
+    pub exposure: f32,
+    /// Checks per unit of texture space of a checkerboard on surfaces without a texture.
+    pub checker: Option<f32>,
 }
 
-/// Light and colours of a scene.
-pub(in crate::cli) struct Look<'a> {
+/// Light and colours of a mesh.
+#[derive(Debug)]
+pub struct Look<'a> {
     settings: ShadeSettings,
     lights: Option<&'a [PunctualLight]>,
 }
 
-impl LookFlags {
-    /// Chooses the light of a scene; `up` is the direction that a flag gives.
-    pub(in crate::cli) fn of<'a>(
+impl LookSettings {
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the setting.
+    pub fn check(&self) -> Result<()> {
+        let expected = format!("a number from -{MAX_STOPS} to {MAX_STOPS}");
+        let stops = -MAX_STOPS..=MAX_STOPS;
+        within("exposure", Some(self.exposure), stops, &expected)?;
+        let checks = f32::MIN_POSITIVE..=f32::MAX;
+        within("checker", self.checker, checks, "a number above 0")
+    }
+
+    /// Chooses the light of a mesh; `up` is the up direction that is given.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and [`Error::Argument`] for the lights of a file without lights.
+    pub fn of<'a>(
         &self,
         input: &'a MeshInput,
         up: Option<[f64; 3]>,
-        verbosity: Verbosity,
+        messages: &dyn Messages,
     ) -> Result<Look<'a>> {
+        self.check()?;
         let lights = input.lights();
         let is_lit = match self.light {
             LightChoice::Auto => !lights.is_empty(),
@@ -68,12 +83,12 @@ impl LookFlags {
         };
         if is_lit && lights.is_empty() {
             let expected = "auto, headlight or sky for a file without lights";
-            return Err(Error::argument("--light", expected, "file"));
+            return Err(Error::argument("light", expected, "file"));
         }
         if is_lit {
             let count = lights.len();
-            verbosity.remark(&format!(
-                "lit by {count} lights of the file alone (--light headlight for others)"
+            messages.remark(&format!(
+                "lit by {count} lights of the file alone (headlight and sky are other lights)"
             ));
         }
         let mut settings = ShadeSettings::with_checker(self.checker);
@@ -92,7 +107,7 @@ impl LookFlags {
 
 impl Look<'_> {
     /// The shader of a view.
-    pub(in crate::cli) fn shader<'s>(
+    pub fn shader<'s>(
         &self,
         source: &'s dyn GridSource,
         textures: &'s Textures,
@@ -104,10 +119,4 @@ impl Look<'_> {
             None => shader,
         }
     }
-}
-
-fn parse_stops(text: &str) -> std::result::Result<f32, String> {
-    let stops = text.parse().ok();
-    let stops = stops.filter(|stops| (-MAX_STOPS..=MAX_STOPS).contains(stops));
-    stops.ok_or_else(|| format!("expected a number from -{MAX_STOPS} to {MAX_STOPS}"))
 }

@@ -1,0 +1,206 @@
+//! Motion of camera and mesh, and the lens.
+
+use std::path::PathBuf;
+
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+use crate::checks::{finite, within};
+use crate::mesh_input::{MeshInput, following};
+use crate::messages::Messages;
+use quadrille_base::error::{Error, Result};
+use quadrille_deferred::camera::lens::Lens;
+use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
+use quadrille_deferred::camera::motion_file::MotionFile;
+use quadrille_deferred::camera::shutter::ShutterView;
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::ViewSpec;
+
+/// Rotation above which linear vertex motion is a poor approximation, in radians.
+const LARGE_TURN: f64 = std::f64::consts::FRAC_PI_2;
+
+/// Settings of motion and lens.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BlurSettings {
+    /// Share of the way to the next view that the camera moves while the shutter is open, 0 to 1.
+    pub shutter: Option<f64>,
+    /// Motion of the camera to the right, down and forward in world units.
+    pub camera_move: Option<[f64; 3]>,
+    /// Turn of the camera to the right, up, and clockwise about its view axis in degrees.
+    pub camera_turn: Option<[f64; 3]>,
+    /// Motion of the mesh in world units.
+    #[serde(rename = "move")]
+    pub displacement: Option<[f64; 3]>,
+    /// Axis through the centre of the mesh's bounding box and degrees by which the mesh turns about it.
+    pub spin: Option<[f64; 4]>,
+    /// JSON file with the motion of the camera and of ranges of draws.
+    pub motion: Option<PathBuf>,
+    /// Radius of the aperture in world units.
+    pub aperture: Option<f64>,
+    /// Diameter in pixels of the circle of confusion of points infinitely far away, instead of an aperture.
+    pub coc_px: Option<f64>,
+    /// Distance in focus along the view axis in world units; by default that of the centre of the mesh.
+    pub focus: Option<f64>,
+    /// Point in focus.
+    pub focus_at: Option<[f64; 3]>,
+}
+
+impl BlurSettings {
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the setting.
+    pub fn check(&self) -> Result<()> {
+        within("shutter", self.shutter, 0.0..=1.0, "a number from 0 to 1")?;
+        let positive = f64::MIN_POSITIVE..=f64::MAX;
+        if let Some([0.0, 0.0, 0.0, degrees]) = self.spin {
+            let expected = "an axis and degrees such as 0,1,0,15";
+            return Err(Error::argument(
+                "spin",
+                expected,
+                format!("0,0,0,{degrees}"),
+            ));
+        }
+        for (setting, numbers) in [
+            ("camera_move", self.camera_move),
+            ("camera_turn", self.camera_turn),
+            ("move", self.displacement),
+            ("focus_at", self.focus_at),
+        ] {
+            finite(setting, numbers.as_ref().map_or(&[], |numbers| numbers))?;
+        }
+        finite("spin", self.spin.as_ref().map_or(&[], |spin| spin))?;
+        let radius = "a finite number of at least 0";
+        within("aperture", self.aperture, 0.0..=f64::MAX, radius)?;
+        within("coc_px", self.coc_px, 0.0..=f64::MAX, radius)?;
+        within("focus", self.focus, positive, "a number above 0")?;
+        let both = [
+            (
+                "aperture",
+                self.aperture.is_some() && self.coc_px.is_some(),
+                "coc_px",
+            ),
+            (
+                "focus",
+                self.focus.is_some() && self.focus_at.is_some(),
+                "focus_at",
+            ),
+            (
+                "motion",
+                self.motion.is_some() && self.displacement.is_some(),
+                "move",
+            ),
+            (
+                "motion",
+                self.motion.is_some() && self.spin.is_some(),
+                "spin",
+            ),
+        ];
+        match both.into_iter().find(|(_, are_given, _)| *are_given) {
+            None => Ok(()),
+            Some((setting, _, other)) => {
+                let expected = format!("no {other} beside it");
+                Err(Error::argument(setting, expected, "both"))
+            }
+        }
+    }
+
+    /// The views with their motion and lens; `spec` describes the views.
+    ///
+    /// # Errors
+    /// As [`Self::check`], errors of reading the motion, and [`Error::Argument`] for a focus behind the camera.
+    pub fn views(
+        &self,
+        cameras: &[Camera],
+        input: &MeshInput,
+        spec: &ViewSpec,
+        messages: &dyn Messages,
+    ) -> Result<Vec<(Camera, ShutterView)>> {
+        self.check()?;
+        let following = match self.shutter {
+            None => Vec::new(),
+            Some(_) => following(spec, cameras, input)?,
+        };
+        let file = self.motion.as_deref().map(MotionFile::load).transpose()?;
+        let views = cameras.iter().enumerate().map(|(at, camera)| {
+            let mut motion = SceneMotion {
+                camera: CameraMotion::in_view(
+                    camera,
+                    self.camera_move.unwrap_or_default(),
+                    self.camera_turn.unwrap_or_default(),
+                ),
+                draws: Vec::new(),
+            };
+            if let (Some(share), Some((next, is_behind))) = (self.shutter, following.get(at)) {
+                let share = if *is_behind { -share } else { share };
+                let way = CameraMotion::towards(camera, next, share);
+                motion.camera = way.and(&motion.camera);
+            }
+            if let Some(file) = &file {
+                motion.camera = file.camera_motion(camera).and(&motion.camera);
+                motion.draws = file.draw_motions(input.centre());
+            }
+            if let Some(mesh) = self.mesh_motion(input) {
+                motion.draws.push((0..u32::MAX, mesh));
+            }
+            if motion.largest_turn() > LARGE_TURN {
+                messages.warn(
+                    "the camera or the mesh turns by more than 90 degrees: vertices move along straight \
+                     lines, which are far from arcs",
+                );
+            }
+            let lens = self.lens(camera, input)?;
+            let view = ShutterView::new(camera, input.near(camera), lens, motion)?;
+            Ok((camera.clone(), view))
+        });
+        views.collect()
+    }
+
+    fn mesh_motion(&self, input: &MeshInput) -> Option<RigidMotion> {
+        if self.displacement.is_none() && self.spin.is_none() {
+            return None;
+        }
+        let rotation = self.spin.map(|[x, y, z, degrees]| {
+            let axis = Vector3::new(x, y, z).try_normalize(0.0).unwrap_or_default();
+            axis * degrees.to_radians()
+        });
+        Some(RigidMotion {
+            displacement: self.displacement.unwrap_or_default().into(),
+            rotation: rotation.unwrap_or_default(),
+            centre: input.centre(),
+        })
+    }
+
+    fn lens(&self, camera: &Camera, input: &MeshInput) -> Result<Lens> {
+        let mut sizes = [self.aperture, self.coc_px].into_iter().flatten();
+        let is_pinhole = sizes.all(|size| size == 0.0);
+        let distance =
+            |point: Vector3<f64>| (camera.view_from_world * point + camera.translation_in_view).z;
+        let focus = match (self.focus, self.focus_at) {
+            (Some(focus), _) => focus,
+            (None, Some(point)) => {
+                let focus = distance(point.into());
+                if focus <= 0.0 {
+                    let found = format!("a point {} units behind it", -focus);
+                    let expected = "a point in front of the camera";
+                    return Err(Error::argument("focus_at", expected, found));
+                }
+                focus
+            }
+            (None, None) if is_pinhole => return Ok(Lens::PINHOLE),
+            (None, None) => {
+                let focus = distance(input.centre());
+                if focus <= 0.0 {
+                    let expected = "a distance, since the centre of the mesh is behind the camera";
+                    return Err(Error::argument("focus", expected, "none"));
+                }
+                focus
+            }
+        };
+        match (self.aperture, self.coc_px) {
+            (_, Some(px)) => Lens::from_blur_at_infinity(px, camera.focal_px[0], focus),
+            (radius, None) => Lens::new(radius.unwrap_or(0.0), focus),
+        }
+    }
+}

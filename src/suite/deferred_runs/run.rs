@@ -1,0 +1,205 @@
+//! Runs: a row for every view and combination of settings.
+
+use std::path::PathBuf;
+
+use super::settings::DeferredRunSettings;
+use crate::mesh_input::{MeshInput, nothing_in_view, up_of, views_of_mesh};
+use crate::messages::Messages;
+use crate::report::heat::{self, HeatMap, SHADINGS};
+use crate::report::scale::{Curve, Scale};
+use crate::rows::{DeferredRow, ShadingGridKind};
+use quadrille_base::error::Result;
+use quadrille_base::image::Frame;
+use quadrille_base::image::metrics::psnr_db;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
+use quadrille_deferred::backend::resolve::Background;
+use quadrille_deferred::camera::shutter::ShutterView;
+use quadrille_deferred::draw::{
+    DeferredDrawSettings, DeferredResult, draw_with_shader, mean_picture,
+};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::shade::{Shader, Textures};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::Views;
+
+/// Shader executions per pixel with the last colour of a heat map (figures 1, 9 and 13).
+const HEAT_MAX: u32 = 64;
+
+/// What a run keeps beside its rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DeferredWants {
+    /// Background of the pictures; `None` for no pictures.
+    pub picture: Option<Background>,
+    /// Whether shader executions are counted per pixel.
+    pub heat: bool,
+}
+
+/// A run whose mesh is loaded and whose views are known.
+#[derive(Debug)]
+pub struct PreparedDeferred<'a> {
+    settings: &'a DeferredRunSettings,
+    input: MeshInput,
+    /// The views, without their blur.
+    pub views: Views,
+}
+
+/// Takes a row and the result that it describes.
+pub type KeepDeferred<'k> = dyn FnMut(&DeferredRow, &DeferredResult) -> Result<()> + Send + 'k;
+
+impl DeferredRunSettings {
+    /// Loads the mesh and finds the views.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and errors of reading the files.
+    pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedDeferred<'_>> {
+        self.check()?;
+        let input = self.input.load(&self.mesh, messages)?;
+        let views = views_of_mesh(&self.views, &input, messages)?;
+        Ok(PreparedDeferred {
+            settings: self,
+            input,
+            views,
+        })
+    }
+}
+
+impl PreparedDeferred<'_> {
+    /// Files that the mesh file names.
+    pub fn named_files(&self) -> &[PathBuf] {
+        &self.input.files
+    }
+
+    /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
+    ///
+    /// # Errors
+    /// Errors of the settings in the views, errors of drawing, and errors of `keep`.
+    pub fn run(
+        &self,
+        wants: DeferredWants,
+        (level, task): (SimdLevel, &Task),
+        messages: &dyn Messages,
+        keep: &mut KeepDeferred<'_>,
+    ) -> Result<Vec<DeferredRow>> {
+        let settings = self.settings;
+        let look = settings
+            .look
+            .of(&self.input, up_of(&settings.views), messages)?;
+        let cameras = &self.views.cameras;
+        let views = settings
+            .blur
+            .views(cameras, &self.input, &settings.views, messages)?;
+        let mut rows = Vec::new();
+        for source in self.input.sources()? {
+            let (area, source) = source?;
+            let source = source.as_ref();
+            let textures = Textures::new(source.textures(), source.materials());
+            for view in &views {
+                let drawn = DrawnView {
+                    run: self,
+                    wants,
+                    level,
+                    task,
+                    source,
+                    area,
+                    view,
+                    shader: look.shader(source, &textures, view.1.middle()),
+                };
+                let before = rows.len();
+                drawn.rows(&mut rows, keep)?;
+                if rows.get(before).is_some_and(|row| row.pixels_covered == 0) {
+                    messages.warn(&nothing_in_view(&view.0));
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// A view of a source that is drawn.
+struct DrawnView<'a> {
+    run: &'a PreparedDeferred<'a>,
+    wants: DeferredWants,
+    level: SimdLevel,
+    task: &'a Task,
+    source: &'a dyn GridSource,
+    area: Option<f64>,
+    view: &'a (Camera, ShutterView),
+    shader: Shader<'a>,
+}
+
+impl DrawnView<'_> {
+    fn rows(&self, rows: &mut Vec<DeferredRow>, keep: &mut KeepDeferred<'_>) -> Result<()> {
+        let pipeline = &self.run.settings.pipeline;
+        let (camera, view) = self.view;
+        let truth: Option<Frame> = match pipeline.truth {
+            None => None,
+            Some(seeds) => {
+                let settings = self.settings(ShadingGridKind::Pixel);
+                let mean =
+                    mean_picture(self.source, view, &self.shader, &settings, seeds, self.task)?;
+                Some(mean)
+            }
+        };
+        for &grid in &pipeline.grid {
+            self.task.check()?;
+            let settings = self.settings(grid);
+            let frame = draw_with_shader(self.source, view, &self.shader, &settings, self.task)?;
+            for result in &frame.pipelines {
+                let mut row = DeferredRow {
+                    mesh: self.run.settings.mesh.display().to_string(),
+                    view: camera.name.clone(),
+                    triangle_area_px: self.area,
+                    grid,
+                    ..DeferredRow::new(&frame, result, &pipeline.hardware.raster)
+                };
+                if let (Some(truth), Some(picture)) = (&truth, &result.picture) {
+                    row.psnr_db = Some(psnr_db(picture, truth)?);
+                }
+                keep(&row, result)?;
+                rows.push(row);
+            }
+        }
+        Ok(())
+    }
+
+    fn settings(&self, grid: ShadingGridKind) -> DeferredDrawSettings {
+        let pipeline = &self.run.settings.pipeline;
+        let for_truth = pipeline.truth.map(|_| Background::new(Some([0.0; 3])));
+        DeferredDrawSettings {
+            frame: pipeline.frame(grid, self.level),
+            pipelines: pipeline.runs(),
+            picture: self.wants.picture.or(for_truth),
+            traffic: pipeline.traffic,
+            heat: self.wants.heat,
+            depth: pipeline.depth,
+            colour: pipeline.colour,
+            forward_memo_quads: pipeline.memo.first().and_then(|memo| memo.0),
+            hardware: pipeline.hardware.clone(),
+            ..DeferredDrawSettings::default()
+        }
+    }
+}
+
+/// Draws the shader executions of a pipeline as a heat map.
+pub fn heat_picture(row: &DeferredRow, executions: &[f64]) -> Frame {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "executions per pixel, rounded for the picture"
+    )]
+    let counts: Vec<u32> = executions.iter().map(|n| n.round() as u32).collect();
+    heat::picture(&HeatMap {
+        title: format!("{}: shader executions per pixel", row.variant_name()),
+        nothing: "none",
+        size: [row.width, row.height],
+        counts: &counts,
+        scale: Scale {
+            least: 1,
+            top: HEAT_MAX,
+            curve: Curve::Logarithmic,
+        },
+        scale_end: "as in the paper",
+        palette: SHADINGS,
+    })
+}

@@ -1,0 +1,7 @@
+//! Frames of meshes through merging units, in counts and in cycles: the work of `mesh` and of suites of it.
+
+mod run;
+mod settings;
+
+pub use run::{KeepMerged, MergedFrame, MergingWants, PreparedMerging};
+pub use settings::{AreaMeaning, MemorySize, MergingRunSettings, MergingSettings};

@@ -1,0 +1,314 @@
+//! Runs: a row for every view and combination of settings.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::settings::{AreaMeaning, MergingRunSettings, UnitChoice};
+use crate::key::ViewKey;
+use crate::mesh_input::{Look, MeshInput, nothing_in_view, up_of, views_of_mesh};
+use crate::messages::Messages;
+use crate::rows::{BufferEntries, FrameHostMs, MergingUnit, MeshRow, TimedMeshRow};
+use crate::supersampled::supersampled;
+use quadrille_base::error::Result;
+use quadrille_base::image::Frame;
+use quadrille_base::image::metrics::psnr_db;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
+use quadrille_gpu::mesh_pipeline;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::{Shading, VisibleFrame};
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::merge::MergeUnitKind;
+use quadrille_mesh::result::MeshResult;
+use quadrille_mesh::shade::{Shader, Textures};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::Views;
+
+/// What a run keeps beside its rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MergingWants {
+    /// Whether frames have their picture.
+    pub picture: bool,
+    /// Whether frames have the unmerged picture.
+    pub unmerged: bool,
+    /// Background of the pictures; `None` keeps their alpha.
+    pub background: Option<[f32; 3]>,
+}
+
+/// A run whose mesh is loaded and whose views are known.
+#[derive(Debug)]
+pub struct PreparedMerging<'a> {
+    settings: &'a MergingRunSettings,
+    /// The mesh.
+    pub input: MeshInput,
+    /// The views.
+    pub views: Views,
+}
+
+/// A frame that a row describes.
+#[derive(Debug)]
+pub struct MergedFrame<'a> {
+    /// The frame before merging.
+    pub visible: &'a VisibleFrame,
+    /// The quads after merging; `None` for Reyes.
+    pub shading: Option<&'a Shading>,
+    /// The picture, if it was requested.
+    pub picture: Option<Frame>,
+    /// The unmerged picture, if it was requested.
+    pub unmerged: Option<&'a Frame>,
+}
+
+/// Takes a row and the frame that it describes.
+pub type KeepMerged<'k> = dyn FnMut(&MeshRow, MergedFrame<'_>) -> Result<()> + Send + 'k;
+
+impl MergingRunSettings {
+    /// Loads the mesh and finds the views.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and errors of reading the files.
+    pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedMerging<'_>> {
+        self.check()?;
+        let input = self.input.load(&self.mesh, messages)?;
+        input.warn_of_blended(messages);
+        let views = views_of_mesh(&self.views, &input, messages)?;
+        Ok(PreparedMerging {
+            settings: self,
+            input,
+            views,
+        })
+    }
+}
+
+impl PreparedMerging<'_> {
+    /// Files that the mesh file names.
+    pub fn named_files(&self) -> &[PathBuf] {
+        &self.input.files
+    }
+
+    /// The light and colours of the mesh.
+    ///
+    /// # Errors
+    /// As [`LookSettings::of`](crate::mesh_input::LookSettings::of).
+    pub fn look(&self, messages: &dyn Messages) -> Result<Look<'_>> {
+        let up = up_of(&self.settings.views);
+        self.settings.look.of(&self.input, up, messages)
+    }
+
+    /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
+    ///
+    /// # Errors
+    /// Errors of the settings in the views, errors of drawing, and errors of `keep`.
+    pub fn run(
+        &self,
+        wants: MergingWants,
+        (level, task): (SimdLevel, &Task),
+        messages: &dyn Messages,
+        keep: &mut KeepMerged<'_>,
+    ) -> Result<Vec<MeshRow>> {
+        let look = self.look(messages)?;
+        let choices = self.settings.merging.choices()?;
+        let mut rows: Vec<MeshRow> = Vec::new();
+        for source in self.input.sources()? {
+            let (area, source) = source?;
+            let textures = Textures::new(source.textures(), source.materials());
+            for camera in &self.views.cameras {
+                let view = MeshCamera::new(camera.clone(), self.input.near(camera));
+                let to_mean = self.tessellated_to_mean(area, camera, &view, level)?;
+                let source = to_mean.as_deref().unwrap_or(source.as_ref());
+                for &msaa in &self.settings.merging.msaa {
+                    let drawn = DrawnFrame {
+                        settings: self.settings,
+                        wants,
+                        level,
+                        task,
+                        source,
+                        area,
+                        msaa,
+                        camera,
+                        view: &view,
+                        textures: &textures,
+                        look: &look,
+                    };
+                    drawn.rows(&choices, &mut rows, keep)?;
+                }
+                if rows.last().is_some_and(|row| row.pixels_covered == 0) {
+                    messages.warn(&nothing_in_view(camera));
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The source of a view if the target area is a mean there.
+    fn tessellated_to_mean(
+        &self,
+        area: Option<f64>,
+        camera: &Camera,
+        view: &MeshCamera,
+        level: SimdLevel,
+    ) -> Result<Option<Box<dyn GridSource>>> {
+        match (self.settings.merging.area_is, area) {
+            (AreaMeaning::Mean, Some(area)) => {
+                // The number of samples must not change the mesh.
+                let settings = self.settings.merging.frame(camera, 1, level)?;
+                let source = self.input.tessellated_to_mean(area, view, &settings)?;
+                Ok(Some(source))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A view of a source with a number of samples that is drawn.
+struct DrawnFrame<'a> {
+    settings: &'a MergingRunSettings,
+    wants: MergingWants,
+    level: SimdLevel,
+    task: &'a Task,
+    source: &'a dyn GridSource,
+    area: Option<f64>,
+    msaa: u32,
+    camera: &'a Camera,
+    view: &'a MeshCamera,
+    textures: &'a Textures,
+    look: &'a Look<'a>,
+}
+
+/// A frame with resolved visibility, and the pictures to compare it with.
+struct ResolvedFrame<'a> {
+    visible: VisibleFrame,
+    visibility_ms: f64,
+    shader: Shader<'a>,
+    unmerged: Option<Frame>,
+    truth: Option<Frame>,
+}
+
+impl DrawnFrame<'_> {
+    fn rows(
+        &self,
+        choices: &[UnitChoice],
+        rows: &mut Vec<MeshRow>,
+        keep: &mut KeepMerged<'_>,
+    ) -> Result<()> {
+        let resolved = self.resolved()?;
+        for &choice in choices {
+            rows.push(self.row(&resolved, choice, keep)?);
+        }
+        Ok(())
+    }
+
+    fn resolved(&self) -> Result<ResolvedFrame<'_>> {
+        let merging = &self.settings.merging;
+        let settings = merging.frame(self.camera, self.msaa, self.level)?;
+        let begun = Instant::now();
+        let visible = VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
+        let mut resolved = ResolvedFrame {
+            visible,
+            visibility_ms: milliseconds(begun),
+            shader: self.look.shader(self.source, self.textures, self.view),
+            unmerged: None,
+            truth: None,
+        };
+        if merging.psnr || self.wants.unmerged {
+            let shading = resolved.visible.merged(self.source, MergeUnitKind::None);
+            resolved.unmerged = Some(self.picture(&resolved, Some(&shading)));
+        }
+        if merging.psnr_supersampled {
+            let shade = |view: &MeshCamera| self.look.shader(self.source, self.textures, view);
+            let background = self.wants.background;
+            let frame = supersampled(
+                self.source,
+                self.view,
+                &settings,
+                shade,
+                background,
+                self.task,
+            )?;
+            resolved.truth = Some(frame);
+        }
+        Ok(resolved)
+    }
+
+    /// The picture of a frame, or the Reyes picture if no quads are shaded.
+    fn picture(&self, resolved: &ResolvedFrame<'_>, shading: Option<&Shading>) -> Frame {
+        let (visible, shader) = (&resolved.visible, &resolved.shader);
+        let background = self.wants.background;
+        match shading {
+            None => visible.reyes_picture(shader, background),
+            Some(shading) => {
+                visible.picture(shader, shading, self.settings.merging.sampling, background)
+            }
+        }
+    }
+
+    fn row(
+        &self,
+        resolved: &ResolvedFrame<'_>,
+        (unit, kind): UnitChoice,
+        keep: &mut KeepMerged<'_>,
+    ) -> Result<MeshRow> {
+        let visible = &resolved.visible;
+        let begun = Instant::now();
+        let shading = visible.merged(self.source, kind);
+        self.task.check()?;
+        let merging_ms = milliseconds(begun);
+        let view = ViewKey {
+            name: self.camera.name.clone(),
+            width: self.camera.width,
+            height: self.camera.height,
+        };
+        let outcome = MeshResult::of(visible, &shading);
+        let buffer = kind.entries().map(BufferEntries);
+        let mut row = MeshRow {
+            mesh: self.settings.mesh.display().to_string(),
+            triangle_area_px: self.area,
+            timed: self.timed(visible, (unit, kind))?,
+            host_ms: FrameHostMs {
+                visibility: resolved.visibility_ms,
+                merging: merging_ms,
+            },
+            ..MeshRow::new(&outcome, (unit, buffer), view, self.msaa)
+        };
+        let shading = (unit != MergingUnit::Reyes).then_some(&shading);
+        let compared = resolved.unmerged.is_some() || resolved.truth.is_some();
+        let picture = (self.wants.picture || compared).then(|| self.picture(resolved, shading));
+        self.task.check()?;
+        if let (Some(picture), Some(unmerged)) = (&picture, &resolved.unmerged) {
+            row.compare_with_none(psnr_db(picture, unmerged)?);
+        }
+        if let (Some(picture), Some(truth)) = (&picture, &resolved.truth) {
+            row.psnr_vs_truth_db = Some(psnr_db(picture, truth)?);
+        }
+        let frame = MergedFrame {
+            visible,
+            shading,
+            picture,
+            unmerged: resolved.unmerged.as_ref(),
+        };
+        keep(&row, frame)?;
+        Ok(row)
+    }
+
+    /// Runs the frame in cycles, if requested; Reyes has no pipeline of quads.
+    fn timed(
+        &self,
+        visible: &VisibleFrame,
+        (unit, kind): UnitChoice,
+    ) -> Result<Option<TimedMeshRow>> {
+        let merging = &self.settings.merging;
+        if !merging.cycles || unit == MergingUnit::Reyes {
+            return Ok(None);
+        }
+        let begun = Instant::now();
+        let (view, settings) = (&visible.view, &visible.settings);
+        let config = &merging.hardware;
+        let outcome = mesh_pipeline::run(self.source, view, settings, config, kind, self.task)?;
+        let clock_mhz = config.gpu.gpu.clock_mhz;
+        let host_ms = milliseconds(begun);
+        Ok(Some(TimedMeshRow::new(outcome, clock_mhz, host_ms)))
+    }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}

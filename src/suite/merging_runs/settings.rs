@@ -1,0 +1,250 @@
+//! Settings of runs.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::checks::{each_once, one_or_more};
+use crate::mesh_input::{LookSettings, MeshSettings, view_files};
+use crate::rows::{BufferEntries, MergingUnit};
+use quadrille_base::choice;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::raster::samples::SamplePattern;
+use quadrille_gpu::mesh_pipeline::MeshConfig;
+use quadrille_mesh::frame::{Cull, Faces, FrameSettings};
+use quadrille_mesh::merge::MergeUnitKind;
+use quadrille_mesh::shade::Sampling;
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::ViewSpec;
+
+choice! {
+    /// Meaning of the target areas of tessellated triangles.
+    pub enum AreaMeaning {
+        /// An upper bound for triangles that face the viewer
+        Bound = "bound",
+        /// The mean of the triangles that are drawn in a view, hidden or not
+        Mean = "mean",
+    }
+}
+
+/// A size of memory in bytes; in text a whole number of M or G.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct MemorySize(pub u64);
+
+impl FromStr for MemorySize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let unit = |suffix, shift: u32| {
+            let number = text.strip_suffix(suffix)?.parse::<u64>().ok()?;
+            number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+        };
+        let bytes = unit('M', 20).or_else(|| unit('G', 30));
+        bytes.map(Self).ok_or_else(|| {
+            let expected = "a whole number of M or G, as in 512M or 4G";
+            Error::argument("memory", expected, text)
+        })
+    }
+}
+
+impl TryFrom<String> for MemorySize {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for MemorySize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % (1 << 30) {
+            0 => write!(f, "{}G", self.0 >> 30),
+            _ => write!(f, "{}M", self.0 >> 20),
+        }
+    }
+}
+
+/// Settings of the frames. Several values of a setting give a row for each combination.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+#[allow(clippy::struct_excessive_bools, reason = "settings that are on or off")]
+pub struct MergingSettings {
+    /// Units between the depth test and the shader.
+    #[serde(deserialize_with = "one_or_more")]
+    pub unit: Vec<MergingUnit>,
+    /// Samples per pixel: 1, 2, 4, 8 or 16.
+    #[serde(deserialize_with = "one_or_more")]
+    pub msaa: Vec<u32>,
+    /// Entries of the unit's buffer; none for the default. An unbounded buffer has no row for pixel merging.
+    #[serde(deserialize_with = "one_or_more")]
+    pub buffer: Vec<BufferEntries>,
+    /// Items that the depth test culls before shading.
+    pub cull: Cull,
+    /// Sides of triangles to draw.
+    pub faces: Faces,
+    /// Limit on the memory of a frame's triangles and quads; drawing takes about as much again.
+    pub memory: MemorySize,
+    /// Whether 2x2 pixels are shaded at once, with all their samples.
+    pub coarse: bool,
+    /// Meaning of the target areas.
+    pub area_is: AreaMeaning,
+    /// Position in a pixel at which shading inputs are sampled.
+    pub sampling: Sampling,
+    /// Whether each picture is compared with the unmerged one.
+    pub psnr: bool,
+    /// Whether each picture is compared with one with 64 shaded samples per pixel.
+    pub psnr_supersampled: bool,
+    /// Whether each unit but Reyes is also run in cycles.
+    pub cycles: bool,
+    /// The emulated pipeline.
+    pub hardware: MeshConfig,
+}
+
+impl Default for MergingSettings {
+    /// Four samples per pixel without a unit, quads culled, the sides of the materials, 1 GiB.
+    fn default() -> Self {
+        Self {
+            unit: vec![MergingUnit::None],
+            msaa: vec![4],
+            buffer: Vec::new(),
+            cull: Cull::Quads,
+            faces: Faces::Material,
+            memory: MemorySize(1 << 30),
+            coarse: false,
+            area_is: AreaMeaning::Bound,
+            sampling: Sampling::default(),
+            psnr: false,
+            psnr_supersampled: false,
+            cycles: false,
+            hardware: MeshConfig::default(),
+        }
+    }
+}
+
+/// A unit and its kind with a buffer.
+pub(super) type UnitChoice = (MergingUnit, MergeUnitKind);
+
+impl MergingSettings {
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the setting.
+    pub fn check(&self) -> Result<()> {
+        each_once("unit", &self.unit)?;
+        each_once("msaa", &self.msaa)?;
+        each_once("buffer", &self.buffer)?;
+        self.msaa
+            .iter()
+            .try_for_each(|&n| self.pattern(n).map(drop))?;
+        if self.cycles && self.unit.iter().all(|unit| *unit == MergingUnit::Reyes) {
+            let expected = "a unit other than reyes, which has no pipeline in cycles";
+            return Err(Error::argument("cycles", expected, "reyes alone"));
+        }
+        self.hardware.validate()?;
+        self.choices().map(drop)
+    }
+
+    /// Number of rows per view and target area.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for buffers that no unit has.
+    pub fn rows_per_view(&self) -> Result<usize> {
+        Ok(self.msaa.len() * self.choices()?.len())
+    }
+
+    /// Units with their buffers, in order.
+    pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
+        let kinds = || self.unit.iter().map(|unit| unit.kind());
+        if !self.buffer.is_empty() && kinds().all(|kind| kind == MergeUnitKind::None) {
+            let names: Vec<_> = self.unit.iter().map(|unit| unit.name()).collect();
+            let expected = "the unit qfm or pmu beside it";
+            return Err(Error::argument("buffer", expected, names.join(",")));
+        }
+        let mut choices = Vec::new();
+        for (&unit, kind) in self.unit.iter().zip(kinds()) {
+            if self.buffer.is_empty() || kind == MergeUnitKind::None {
+                choices.push((unit, kind));
+                continue;
+            }
+            let is_finite = unit == MergingUnit::Pmu;
+            let fitting = self.buffer.iter().filter(|b| !is_finite || b.0.is_some());
+            let before = choices.len();
+            choices.extend(fitting.map(|entries| (unit, kind.with_entries(entries.0))));
+            if choices.len() == before {
+                let expected = "a number of entries, since the buffer of pmu is finite";
+                return Err(Error::argument("buffer", expected, "unbounded"));
+            }
+        }
+        Ok(choices)
+    }
+
+    /// The pattern of `samples` samples per pixel.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another number of samples.
+    pub fn pattern(&self, samples: u32) -> Result<&'static SamplePattern> {
+        let pattern = match self.coarse {
+            true => SamplePattern::coarse(samples),
+            false => SamplePattern::standard(samples),
+        };
+        pattern.map(|p| p.shared()).map_err(|e| e.about("msaa"))
+    }
+
+    /// Settings of a frame with `samples` samples per pixel.
+    ///
+    /// # Errors
+    /// As [`Self::pattern`].
+    pub fn frame(&self, camera: &Camera, samples: u32, level: SimdLevel) -> Result<FrameSettings> {
+        Ok(FrameSettings {
+            size: [camera.width, camera.height],
+            pattern: self.pattern(samples)?,
+            faces: self.faces,
+            cull: self.cull,
+            memory_bytes: self.memory.0,
+            level,
+        })
+    }
+}
+
+/// A mesh, its views and the units.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct MergingRunSettings {
+    /// Mesh file, or name of a procedural mesh.
+    pub mesh: PathBuf,
+    /// The mesh.
+    #[serde(flatten)]
+    pub input: MeshSettings,
+    /// Light and colours.
+    #[serde(flatten)]
+    pub look: LookSettings,
+    /// The units.
+    #[serde(flatten)]
+    pub merging: MergingSettings,
+    /// The views.
+    #[serde(flatten)]
+    pub views: ViewSpec,
+}
+
+impl MergingRunSettings {
+    /// Checks all values, without reading a file.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the setting.
+    pub fn check(&self) -> Result<()> {
+        self.input.check()?;
+        self.look.check()?;
+        self.merging.check()?;
+        self.views.check()
+    }
+
+    /// All files that are named.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.input.files().chain(view_files(&self.views));
+        files.chain([self.mesh.as_path()])
+    }
+}

@@ -1,0 +1,332 @@
+//! A mesh that was read: a file or a procedural scene, as it is or tessellated.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::settings::MeshSettings;
+use crate::messages::Messages;
+use quadrille_base::error::{Error, Result};
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::files::{BezierPatches, FileCamera, Material, Mesh, MeshFile, Texture, bounds};
+use quadrille_mesh::frame::FrameSettings;
+use quadrille_mesh::grid::GridSource;
+use quadrille_mesh::mean_area::tessellate_to_mean;
+use quadrille_mesh::reorder::TriangleOrder;
+use quadrille_mesh::surface::catmull_clark::DEFAULT_LEVELS;
+use quadrille_mesh::surface::{Bumps, HAIRS, HeightChannel, HeightMap, ProceduralScene, Surface};
+use quadrille_mesh::tessellate::{GridOrder, TessellateSettings, Tessellated};
+use quadrille_mesh::triangles::{Adjacency, Triangles};
+use quadrille_mesh::upright::stands_along_z;
+
+/// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
+const DEFAULT_AREA_PX: f64 = 10.0;
+
+/// A mesh that was read, with its settings.
+#[derive(Debug)]
+pub struct MeshInput {
+    /// The file, or the name of a procedural scene.
+    path: PathBuf,
+    pub(super) settings: MeshSettings,
+    pub(super) content: Content,
+    pub(super) stands_along_z: bool,
+    /// Whether the format states the directions of up and of the front.
+    pub(super) has_stated_axes: bool,
+    pub(super) cameras: Vec<FileCamera>,
+    /// Files that the mesh file names.
+    pub files: Vec<PathBuf>,
+    pub(super) bounds: [[f32; 3]; 2],
+    heights: Option<Texture>,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Polygons(Box<Mesh>),
+    Patches(BezierPatches),
+    Procedural(ProceduralScene),
+}
+
+impl Content {
+    /// Positions of a file: vertices or control points.
+    pub(super) fn points(&self) -> &[[f32; 3]] {
+        match self {
+            Self::Polygons(mesh) => &mesh.positions,
+            Self::Patches(patches) => &patches.points,
+            Self::Procedural(_) => &[],
+        }
+    }
+}
+
+/// Content of a mesh, whether its axes are stated, its cameras, and the files that it names.
+type ReadMesh = (Content, bool, Vec<FileCamera>, Vec<PathBuf>);
+
+/// Target areas of triangles, and the source of triangles for each.
+type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
+
+impl MeshSettings {
+    /// Reads the mesh `path`, a file or the name of a procedural scene.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and errors of reading the files.
+    pub fn load(&self, path: &Path, messages: &dyn Messages) -> Result<MeshInput> {
+        self.check()?;
+        let (content, has_stated_axes, cameras, files) = self.read(path, messages)?;
+        self.warn_of_idle(&content, messages);
+        let is_surface = !matches!(content, Content::Polygons(_)) || !self.tessellate.is_empty();
+        let of_surfaces = [
+            ("displace", self.displace.is_some()),
+            ("army", self.army.is_some()),
+        ];
+        match of_surfaces.iter().find(|(_, is_set)| *is_set) {
+            Some((setting, _)) if !is_surface => {
+                return Err(Error::argument(*setting, "tessellate beside it", "none"));
+            }
+            _ => {}
+        }
+        let heights = self.displace.as_deref().map(Texture::read).transpose()?;
+        let stands_along_z = !has_stated_axes && stands_along_z(content.points());
+        let mut input = MeshInput {
+            path: path.to_path_buf(),
+            settings: self.clone(),
+            content,
+            stands_along_z,
+            has_stated_axes,
+            cameras,
+            files,
+            bounds: [[0.0; 3]; 2],
+            heights,
+        };
+        input.bounds = match &input.content {
+            Content::Polygons(mesh) if self.tessellate.is_empty() => bounds(&mesh.positions),
+            _ => input.surface()?.bounds(),
+        };
+        Ok(input)
+    }
+
+    /// Settings that are given, whether they have an effect, and what they are for.
+    fn uses(&self, content: &Content) -> [(&'static str, bool, bool, &'static str); 12] {
+        let is_mesh = matches!(content, Content::Polygons(_));
+        let is_cage = is_mesh && !self.tessellate.is_empty();
+        let is_tessellated = !is_mesh || is_cage;
+        let scene = match content {
+            Content::Procedural(scene) => Some(*scene),
+            _ => None,
+        };
+        let is_fur = scene == Some(ProceduralScene::FurBall);
+        let is_frog = scene == Some(ProceduralScene::Frog);
+        let is_random = self.army.is_some()
+            || scene.is_some()
+            || is_tessellated && self.grid_order == Some(GridOrder::Random)
+            || self.reorder == Some(TriangleOrder::Random);
+        let cages = "a control cage, which is tessellated";
+        let files = "meshes of files with materials";
+        let polygons = "polygons that are drawn as they are, without tessellation";
+        let surfaces = "tessellated surfaces";
+        let random = "procedural meshes, armies and random orders";
+        let has_effects = !self.shader_effects.is_empty();
+        [
+            ("cage_steps", self.cage_steps.is_some(), is_cage, cages),
+            ("weld", self.weld, is_mesh && !is_cage, polygons),
+            ("texture", self.texture.is_some(), is_mesh, files),
+            ("normal_map", self.normal_map.is_some(), is_mesh, files),
+            ("shininess", self.shininess.is_some(), is_mesh, files),
+            ("shader_effects", has_effects, is_mesh, files),
+            ("hairs", self.hairs.is_some(), is_fur, "the furball"),
+            (
+                "hair_order",
+                self.hair_order.is_some(),
+                is_fur,
+                "the furball",
+            ),
+            ("bumps", self.bumps.is_some(), is_frog, "the frog"),
+            ("seed", self.seed.is_some(), is_random, random),
+            ("reorder", self.reorder.is_some(), !is_tessellated, polygons),
+            (
+                "grid_order",
+                self.grid_order.is_some(),
+                is_tessellated,
+                surfaces,
+            ),
+        ]
+    }
+
+    /// Warns of settings without effect, and of a mesh of triangles that is taken as a control cage.
+    fn warn_of_idle(&self, content: &Content, messages: &dyn Messages) {
+        for (setting, is_set, applies, needed) in self.uses(content) {
+            if is_set && !applies {
+                messages.idle(setting, needed);
+            }
+        }
+        let Content::Polygons(mesh) = content else {
+            return;
+        };
+        if self.tessellate.is_empty() {
+            return;
+        }
+        if !mesh.colours.is_empty() {
+            messages.warn("subdivision surfaces have no colours of vertices: they are left out");
+        }
+        let is_triangle = |face: &usize| mesh.face(*face).len() == 3;
+        let triangles = (0..mesh.faces()).filter(is_triangle).count();
+        if 2 * triangles > mesh.faces() {
+            let percent = 100 * triangles / mesh.faces();
+            messages.warn(&format!(
+                "a tessellated mesh is the control cage of a subdivision surface, but {percent} % of its faces are \
+                 triangles: the surface may not be the intended one"
+            ));
+        }
+    }
+
+    /// Reads the mesh; returns also whether +y is known to be up, the cameras of the file, and the files that it
+    /// names.
+    fn read(&self, path: &Path, messages: &dyn Messages) -> Result<ReadMesh> {
+        let name = path.to_str().unwrap_or_default();
+        if let Ok(scene) = ProceduralScene::from_name(name) {
+            return Ok((Content::Procedural(scene), true, Vec::new(), Vec::new()));
+        }
+        let loaded = match MeshFile::load(path)? {
+            MeshFile::Patches(patches) => {
+                return Ok((Content::Patches(patches), false, Vec::new(), Vec::new()));
+            }
+            MeshFile::Polygons(loaded) => loaded,
+        };
+        for warning in &loaded.warnings {
+            messages.warn(warning);
+        }
+        let mut mesh = loaded.mesh;
+        let is_ply = |e: &OsStr| e.eq_ignore_ascii_case("ply");
+        if mesh.corners.is_empty() && path.extension().is_some_and(is_ply) {
+            let expected = "at least one (a scene of splats is drawn by `quadrille render`)";
+            return Err(Error::malformed(path, "faces", expected, "none"));
+        }
+        for material in &mut mesh.materials {
+            if let Some(exponent) = self.shininess {
+                (material.shininess, material.microfacets) = (exponent, None);
+            }
+            for effect in &self.shader_effects {
+                effect.set(&mut material.effects);
+            }
+        }
+        let mut add = |picture: &Option<PathBuf>, set: fn(&mut Material, u32)| -> Result<()> {
+            if let Some(picture) = picture {
+                let index = u32::try_from(mesh.textures.len()).unwrap_or(u32::MAX);
+                mesh.textures.push(Texture::read(picture)?);
+                mesh.materials.iter_mut().for_each(|m| set(m, index));
+            }
+            Ok(())
+        };
+        add(&self.texture, |m, index| {
+            m.base_texture = Some(index);
+            m.base_colour = [1.0; 3];
+        })?;
+        add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
+        let content = Content::Polygons(Box::new(mesh));
+        Ok((
+            content,
+            loaded.has_stated_axes,
+            loaded.cameras,
+            loaded.files,
+        ))
+    }
+}
+
+impl MeshInput {
+    /// The source of triangles for each requested area.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a mesh that is no control cage, [`Error::Limit`] for too many triangles.
+    pub fn sources(&self) -> Result<Sources<'_>> {
+        let areas = match (&self.content, self.settings.tessellate.as_slice()) {
+            (Content::Polygons(mesh), []) => {
+                let adjacency = if self.settings.weld {
+                    Adjacency::Position
+                } else {
+                    Adjacency::Vertex
+                };
+                let order = self.settings.reorder.unwrap_or_default();
+                let triangles =
+                    Triangles::new(Mesh::clone(mesh), adjacency).reordered(order, self.seed());
+                let triangles: Box<dyn GridSource> = Box::new(triangles);
+                return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
+            }
+            (_, []) => &[DEFAULT_AREA_PX],
+            (_, areas) => areas,
+        };
+        Ok(Box::new(areas.iter().map(|&area| {
+            let tessellated = Tessellated::new(self.surface()?, self.tessellation(area))?;
+            let source: Box<dyn GridSource> = Box::new(tessellated);
+            Ok((Some(area), source))
+        })))
+    }
+
+    fn tessellation(&self, area: f64) -> TessellateSettings {
+        TessellateSettings {
+            triangle_area_px: area,
+            grid_order: self.settings.grid_order.unwrap_or_default(),
+            seed: self.seed(),
+            ..TessellateSettings::default()
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.settings.seed.unwrap_or(1)
+    }
+
+    /// The surface in triangles of this mean area in a frame.
+    ///
+    /// # Errors
+    /// As [`Self::sources`].
+    pub fn tessellated_to_mean(
+        &self,
+        area: f64,
+        view: &MeshCamera,
+        frame: &FrameSettings,
+    ) -> Result<Box<dyn GridSource>> {
+        let source = tessellate_to_mean(&self.surface()?, self.tessellation(area), view, frame)?;
+        Ok(Box::new(source))
+    }
+
+    fn surface(&self) -> Result<Surface> {
+        let settings = &self.settings;
+        let seed = self.seed();
+        let cage_steps = settings.cage_steps.unwrap_or(DEFAULT_LEVELS);
+        let mut surface = match &self.content {
+            Content::Polygons(cage) => {
+                let surface = Surface::catmull_clark(cage, cage_steps);
+                surface.map_err(|error| error.in_file(&self.path, |what| what))?
+            }
+            Content::Patches(patches) => {
+                // The format does not tell sides, and patches need not close a surface.
+                let material = Material {
+                    two_sided: true,
+                    ..Material::default()
+                };
+                Surface::bezier(&patches.points, &patches.patches, material)?
+            }
+            Content::Procedural(ProceduralScene::FurBall) => {
+                let order = settings.hair_order.unwrap_or_default();
+                Surface::fur_ball(seed, settings.hairs.unwrap_or(HAIRS), order)
+            }
+            Content::Procedural(ProceduralScene::Frog) => {
+                let bumps = settings.bumps;
+                let bumps = bumps.map(|[frequency, height]| Bumps { frequency, height });
+                Surface::frog(bumps.unwrap_or_default(), seed)
+            }
+            Content::Procedural(scene) => scene.surface(seed),
+        };
+        if let (Some(texture), Some(by)) = (&self.heights, settings.displace_by) {
+            let has_alpha = texture.texels.iter().any(|t| t[3] != u8::MAX);
+            let channel = if has_alpha {
+                HeightChannel::Alpha
+            } else {
+                HeightChannel::Luminance
+            };
+            let filter = settings.displace_filter.unwrap_or_default();
+            let heights = HeightMap::new(texture, channel)?.filtered(filter);
+            surface = surface.displaced(heights, by, 0.0)?;
+        }
+        match settings.army {
+            Some(ranks) => surface.army(ranks, seed),
+            None => Ok(surface),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Views of meshes.
+
+use std::path::Path;
+
+use super::input::MeshInput;
+use crate::messages::{Messages, Silent};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::check_memory;
+use quadrille_scene::cameras::{
+    CameraTransform, DEFAULT_SIDE_PX, Framing, ViewSpec, Views, select,
+};
+use quadrille_scene::{Camera, Splats};
+
+/// All files that views are read from.
+pub fn view_files(spec: &ViewSpec) -> impl Iterator<Item = &Path> {
+    let transform = match &spec.transform {
+        Some(CameraTransform::File(path)) => Some(path.as_path()),
+        _ => None,
+    };
+    spec.cameras.as_deref().into_iter().chain(transform)
+}
+
+/// The numbers of all cameras of the camera file as text, which is their fingerprint; empty without a file.
+///
+/// # Errors
+/// As [`ViewSpec::views`].
+pub fn camera_text(spec: &ViewSpec) -> Result<String> {
+    if spec.cameras.is_none() {
+        return Ok(String::new());
+    }
+    let views = of_all(spec).views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
+    Ok(format!("{:?}", views.cameras))
+}
+
+/// The same description with all views selected.
+fn of_all(spec: &ViewSpec) -> ViewSpec {
+    ViewSpec {
+        selected: Some("all".to_owned()),
+        ..spec.clone()
+    }
+}
+
+/// The up direction that is given, or +y for a line of sight along z, which cannot be up.
+pub fn up_of(spec: &ViewSpec) -> Option<[f64; 3]> {
+    let sight = spec.eye.zip(spec.target);
+    let is_along_z = sight.is_some_and(|(eye, target)| eye[..2] == target[..2]);
+    spec.up.or(is_along_z.then_some([0.0, 1.0, 0.0]))
+}
+
+/// The views of a mesh: the cameras of its own file that the description selects or, if it describes views, those.
+///
+/// # Errors
+/// As [`ViewSpec::views`], and [`Error::Limit`] for pictures that memory cannot hold.
+pub fn views_of_mesh(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Result<Views> {
+    let file = input.cameras();
+    let points = [spec.eye, spec.target, spec.up];
+    let is_described = points.iter().any(Option::is_some) || spec.orbit.is_some();
+    if file.is_empty() || is_described || spec.cameras.is_some() {
+        return described(spec, input, messages);
+    }
+    let Some(selected) = &spec.selected else {
+        let names: Vec<_> = file.iter().map(|camera| camera.name.as_str()).collect();
+        messages.remark(&format!(
+            "the file holds cameras: {} (view 0 or view all draws them)",
+            names.join(", ")
+        ));
+        return described(spec, input, messages);
+    };
+    if spec.fov_degrees.is_some() {
+        let expected = "an eye beside it: the file's cameras have their own";
+        return Err(Error::argument("fov", expected, "view alone"));
+    }
+    let [_, height] = DEFAULT_SIDE_PX;
+    let sized = file.iter().map(|camera| {
+        let width = f64::from(height) * camera.aspect.unwrap_or(1.0);
+        // Casts of floats saturate, and the size is checked.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let [width, height] = spec.size.of([width.round().max(1.0) as u32, height])?;
+        camera.with_size(width, height)
+    });
+    fitting(Views {
+        cameras: select(sized.collect::<Result<_>>()?, selected)?,
+        ..Views::default()
+    })
+}
+
+fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Result<Views> {
+    let framing = || Ok(input.framing(up_of(spec), messages));
+    let mut views = spec.views(None, framing)?;
+    let cameras = views.cameras.iter_mut();
+    let others = cameras.filter(|camera| !camera.projection.is_pinhole());
+    let mut count = 0;
+    for camera in others {
+        *camera = camera.as_pinhole();
+        count += 1;
+    }
+    if count > 0 {
+        views.warnings.push(format!(
+            "{count} fisheyes or panoramas are drawn as pinholes, the only projection of meshes"
+        ));
+    }
+    fitting(views)
+}
+
+/// Refuses pictures that memory cannot hold.
+fn fitting(views: Views) -> Result<Views> {
+    for camera in &views.cameras {
+        check_memory([camera.width, camera.height])?;
+    }
+    Ok(views)
+}
+
+/// The view that follows each of `cameras`, which the description selects: the next one of the file or circle. For the
+/// last view it is the one before it, seen from the other side: `true` tells so.
+///
+/// # Errors
+/// As [`ViewSpec::views`], and [`Error::Argument`] for a single view.
+pub fn following(
+    spec: &ViewSpec,
+    cameras: &[Camera],
+    input: &MeshInput,
+) -> Result<Vec<(Camera, bool)>> {
+    // The choice of the up axis is reported once, when the cameras are chosen.
+    let all = described(&of_all(spec), input, &Silent)?.cameras;
+    let after = |camera: &Camera| {
+        let at = all.iter().position(|other| other.name == camera.name)?;
+        let next = all.get(at + 1).map(|next| (next.clone(), false));
+        next.or_else(|| Some((all.get(at.checked_sub(1)?)?.clone(), true)))
+    };
+    let found: Option<Vec<_>> = cameras.iter().map(after).collect();
+    found.ok_or_else(|| {
+        let expected = "several views (a camera file with several, or an orbit)";
+        Error::argument("shutter", expected, "one view")
+    })
+}
+
+/// The warning that a view shows nothing.
+pub(crate) fn nothing_in_view(camera: &Camera) -> String {
+    format!(
+        "view \"{}\": nothing of the mesh is in view (look from elsewhere with another eye and target, or move the \
+         near plane)",
+        camera.name
+    )
+}

@@ -1,0 +1,56 @@
+//! Paths in suites and results, which are valid on any machine.
+
+use std::env;
+use std::path::{Component, Path, PathBuf};
+
+/// Paths relative to the folder of a suite, or to environment variables, which stand at their beginning as in
+/// `$MESHES/spot.obj`.
+#[derive(Debug, Clone)]
+pub(super) struct SuitePaths {
+    folder: PathBuf,
+    /// Names of variables with their `$`, and their values.
+    variables: Vec<(PathBuf, PathBuf)>,
+}
+
+impl SuitePaths {
+    pub(super) fn new(suite: &Path) -> Self {
+        Self {
+            folder: suite.parent().unwrap_or(Path::new("")).to_owned(),
+            variables: Vec::new(),
+        }
+    }
+
+    /// Takes the variable of a path.
+    pub(super) fn learn(&mut self, path: &Path) {
+        let Some(Component::Normal(first)) = path.components().next() else {
+            return;
+        };
+        let name = first.to_str().and_then(|first| first.strip_prefix('$'));
+        let value = name.and_then(env::var_os);
+        self.variables
+            .extend(value.map(|value| (first.into(), value.into())));
+    }
+
+    /// The path from the working directory. A path of a variable without a value stays as it is.
+    pub(super) fn resolved(&self, path: &Path) -> PathBuf {
+        for (name, value) in &self.variables {
+            if let Ok(rest) = path.strip_prefix(name) {
+                return value.join(rest);
+            }
+        }
+        match path.starts_with("$") || path.to_string_lossy().starts_with('$') {
+            true => path.to_owned(),
+            false => self.folder.join(path),
+        }
+    }
+
+    /// The path of which [`Self::resolved`] makes `path`.
+    pub(super) fn portable(&self, path: &Path) -> PathBuf {
+        for (name, value) in &self.variables {
+            if let Ok(rest) = path.strip_prefix(value) {
+                return name.join(rest);
+            }
+        }
+        path.strip_prefix(&self.folder).unwrap_or(path).to_owned()
+    }
+}
