@@ -110,10 +110,15 @@ pub(crate) fn run() -> ExitCode {
 }
 
 /// Creates the parser. Flags accept negative numbers, which are then refused as out of range and not
-/// as unknown flags.
+/// as unknown flags. `--scale` is an older name of `--picture-scale` where it scales nothing else.
 fn program() -> clap::Command {
     let with_numbers = |command: clap::Command| {
+        let scales_splats = command.get_name() == "convert";
         command.mut_args(|arg| {
+            let arg = match arg.get_id() == "picture_scale" && !scales_splats {
+                true => arg.alias("scale"),
+                false => arg,
+            };
             let is_flag = arg.get_long().is_some() && arg.get_action().takes_values();
             match is_flag {
                 true => arg.allow_negative_numbers(true),
