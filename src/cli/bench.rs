@@ -26,7 +26,7 @@ const LISTED_JOBS: usize = 12;
 /// A stopped run continues where it was; a complete one prints its table at once.
 ///
 /// A suite of meshes (workload = "merging" or "deferred") is run in the same way, by `quadrille mesh` or
-/// `quadrille deferred`: benches/merging.toml and benches/deferred.toml show its keys.
+/// `quadrille deferred`: benches/mesh.toml and benches/deferred.toml show its keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]

@@ -13,7 +13,7 @@ pub(super) use args::Args;
 use jobs::Jobs;
 use meshes::{MERGING_PAPERS, MeshJobs};
 use quadrille_base::error::{Error, Result};
-use quadrille_papers::merging_figures::results::Results as Merging;
+use quadrille_papers::merging_figures::results::Results as Counts;
 use quadrille_scene::text_file::read_text;
 use quadrille_suite::mesh_suite::MeshSuite;
 use quadrille_suite::{Event, Suite};
@@ -28,13 +28,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let (meshes, splats): (Vec<_>, Vec<_>) =
         texts.iter().partition(|(_, text)| MeshSuite::is_one(text));
-    let merging = args.kept.as_deref().map(Merging::read_kept).transpose()?;
     let meshes = meshes.iter();
     let meshes = meshes.map(|(path, text)| MeshJobs::parse(text, path, args));
     let meshes: Vec<MeshJobs> = meshes.collect::<Result<_>>()?;
+    let kept = args.kept.as_deref().map(Counts::read_kept).transpose()?;
     let of_splats = (!splats.is_empty()).then_some("vr-pipe");
     let of_meshes = meshes.iter().flat_map(|jobs| jobs.papers);
-    let of_kept = merging.iter().flat_map(|_| &MERGING_PAPERS);
+    let of_kept = kept.iter().flat_map(|_| &MERGING_PAPERS);
     let papers = of_splats.iter().chain(of_meshes).chain(of_kept);
     args.check_figures(&papers.copied().collect::<Vec<_>>())?;
     let plans = plan(&splats, args, verbosity)?;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         for jobs in &meshes {
             jobs.run(args, &results, verbosity)?;
         }
-        Ok(exit(&report::write(args, &plans, &meshes, merging)?))
+        Ok(exit(&report::write(args, &plans, &meshes, kept)?))
     })
 }
 

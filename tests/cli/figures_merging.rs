@@ -83,6 +83,73 @@ fn tables_of_the_documentation_follow_from_kept_counts() {
     );
 }
 
+const SUITE: &str = r#"workload = "merging"
+[[mesh]]
+name = "PLANE"
+mesh = "plane"
+[[study]]
+name = "merging"
+width = 96
+height = 64
+msaa = 4
+tessellate = 20
+unit = ["none", "qfm", "reyes"]
+buffer = [32, "unbounded"]
+[[study.axis]]
+name = "assumptions"
+points = [{ name = "bound, rows" }]
+[[study.axis]]
+name = "culling"
+points = [{ name = "quads" }, { name = "grids", cull = "grids" }]
+[[study]]
+name = "buffers"
+width = 96
+height = 64
+msaa = 4
+tessellate = 20
+unit = "pmu"
+buffer = [16, 64, 256, 512, 1024]
+"#;
+
+/// A suite makes the figures, and the counts that it keeps make the same ones.
+#[test]
+fn kept_counts_of_a_suite_draw_its_figures() {
+    let place = Place::new();
+    fs::write(place.path("suite.toml"), SUITE).unwrap();
+    place.expect(DONE, &["figures", "suite.toml", "-o", "run", "-q"]);
+    place.expect(
+        DONE,
+        &["figures", "--kept", "run/counts.jsonl", "-o", "kept", "-q"],
+    );
+    let read =
+        |folder: &str, name: &str| fs::read_to_string(place.path(folder).join(name)).unwrap();
+    for figure in ["qfm-fig13", "qfm-fig14", "pmu-fig4", "pmu-fig5", "summary"] {
+        let name = format!("{figure}.csv");
+        assert_eq!(read("run", &name), read("kept", &name));
+    }
+    let saved = place.document(&[
+        "mesh",
+        "plane",
+        "--width",
+        "96",
+        "--height",
+        "64",
+        "--msaa",
+        "4",
+        "--tessellate",
+        "20",
+        "--unit",
+        "pmu",
+        "--buffer",
+        "64",
+        "--json",
+    ]);
+    let csv = read("run", "pmu-fig5.csv");
+    let cell = csv.lines().nth(1).unwrap().split(',').nth(3).unwrap();
+    let savings = saved["rows"][0]["savings"].as_f64().unwrap();
+    assert!((cell.parse::<f64>().unwrap() - savings).abs() < 1e-12);
+}
+
 #[test]
 fn wrong_kept_files_are_errors() {
     let place = Place::new();

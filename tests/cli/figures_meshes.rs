@@ -233,7 +233,7 @@ fn the_suite_of_the_repository_is_read() {
     place.expect(INCOMPLETE, &flags);
     let page = read(&place, "out", "index.html");
     assert!(page.contains("trace flight") && page.contains("heat column"));
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/merging.toml");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/mesh.toml");
     let text = fs::read_to_string(path).unwrap();
     let suite = quadrille::suite::mesh_suite::MeshSuite::parse(&text, path.as_ref()).unwrap();
     let names: Vec<_> = suite.keys().map(ToString::to_string).collect();

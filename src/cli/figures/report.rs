@@ -4,13 +4,14 @@ use std::fs::{self, File};
 
 use super::args::Args;
 use super::jobs::{Jobs, missing, results_files};
-use super::meshes::{DEFERRED_PAPERS, MeshJobs, needs};
+use super::meshes::{DEFERRED_PAPERS, MERGING_PAPERS, MeshJobs, needs};
 use crate::cli::console::print;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
 use quadrille_gpu::config::Config;
-use quadrille_papers::deferred_figures;
+use quadrille_papers::deferred_figures::results::Results as Deferred;
 use quadrille_papers::figures::results::Results;
-use quadrille_papers::merging_figures::results::Results as Merging;
+use quadrille_papers::merging_figures::results::Results as Counts;
 use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
 use quadrille_papers::{docs, files};
@@ -21,7 +22,7 @@ pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
     meshes: &[MeshJobs],
-    merging: Option<Merging>,
+    kept: Option<Counts>,
 ) -> Result<Vec<String>> {
     // Of several shards that end at one time, the last to draw must have read the rows of all. Where a folder
     // cannot be locked, a later run mends the page.
@@ -37,12 +38,18 @@ pub(super) fn write(
     for jobs in meshes {
         runs.extend(jobs.found(args)?);
     }
-    let is_deferred = meshes.iter().any(|jobs| jobs.papers == DEFERRED_PAPERS);
     let views = found.iter().map(|one| one.view.clone()).collect();
     let config = Config::preset(PAPER_PRESET)?;
+    let draws = |papers: &[&str]| meshes.iter().any(|jobs| jobs.papers == papers);
+    let counts = draws(&MERGING_PAPERS).then(|| Counts::new(&runs));
+    if let Some(counts) = &counts {
+        let path = args.output.join("counts.jsonl");
+        write_whole(&path, |out| counts.write(out))?;
+    }
+    let merging = counts.or(kept);
     let inputs = Inputs {
         splats: (!plans.is_empty()).then_some(Results { views, config }),
-        deferred: is_deferred.then(|| deferred_figures::results::Results::new(&runs)),
+        deferred: draws(&DEFERRED_PAPERS).then(|| Deferred::new(&runs)),
         merging,
         command: args.command(),
         program: quadrille::PROGRAM,

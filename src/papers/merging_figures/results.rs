@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use quadrille_base::error::{Error, Result};
+use quadrille_suite::mesh_suite::{MeshRows, PlannedRun};
+pub(super) use quadrille_suite::rows::MergingUnit as Unit;
+use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
 
 /// Assumptions of runs whose study has no axis of them.
 const DEFAULT_SET: &str = "bound, rows";
@@ -15,51 +19,19 @@ pub(super) const RANDOM_SET: &str = "bound, random";
 /// Entries of the merge buffer that the paper on quad-fragment merging evaluates.
 pub(super) const ENTRIES: Option<u32> = Some(32);
 
-/// A merging unit, or Reyes, which shades no quads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// No unit: every quad is shaded.
-    None,
-    /// Quad-fragment merging.
-    Qfm,
-    /// Pixel merging.
-    Pmu,
-    /// Grid vertices are shaded before the raster.
-    Reyes,
-}
-
-/// Entries of a unit's buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Buffer {
-    /// A number of entries.
-    Entries(u32),
-    /// No limit.
-    Unbounded(Unbounded),
-}
-
-/// The word for a buffer without a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unbounded {
-    /// No limit.
-    Unbounded,
-}
-
 /// The counts of a row of `mesh` that all numbers of the figures follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// The unit.
-    pub unit: Unit,
+    pub unit: MergingUnit,
     /// Entries of its buffer, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Buffer>,
-    /// Samples per pixel, if the study varies them.
+    pub buffer: Option<BufferEntries>,
+    /// Samples per pixel; kept counts may lack them where the study does not vary them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub msaa: Option<u32>,
-    /// Target area of triangles in pixels, if the study varies it.
+    /// Target area of triangles in pixels, if they are tessellated; kept counts may lack it as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub area_px: Option<f64>,
     /// Triangles of all grids.
@@ -79,6 +51,25 @@ pub struct Row {
     /// PSNR against the unmerged picture over the covered pixels in dB, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub psnr_covered_db: Option<f64>,
+}
+
+impl From<&MeshRow> for Row {
+    fn from(row: &MeshRow) -> Self {
+        Self {
+            unit: row.unit,
+            buffer: row.buffer,
+            msaa: Some(row.msaa),
+            area_px: row.triangle_area_px,
+            triangles: row.triangles,
+            mean_px: row.triangle_area_mean_px,
+            shaded: row.fragments_shaded,
+            pixels: row.pixels_covered,
+            rasterized: row.quads.rasterized,
+            culled: row.quads.culled,
+            partial: row.quads.partial,
+            psnr_covered_db: row.psnr_vs_none_covered_db,
+        }
+    }
 }
 
 impl Row {
@@ -139,10 +130,7 @@ impl Run {
     /// The row of a unit; `entries` of `None` is an unbounded buffer.
     pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&Row> {
         let buffer = match unit {
-            Unit::Qfm | Unit::Pmu => {
-                let unbounded = Buffer::Unbounded(Unbounded::Unbounded);
-                Some(entries.map_or(unbounded, Buffer::Entries))
-            }
+            Unit::Qfm | Unit::Pmu => Some(BufferEntries(entries)),
             Unit::None | Unit::Reyes => None,
         };
         let mut rows = self.rows.iter();
@@ -226,6 +214,33 @@ pub struct Results {
 }
 
 impl Results {
+    /// Takes the counts of the runs of `mesh` that have results.
+    pub fn new(runs: &[PlannedRun]) -> Self {
+        let runs = runs.iter().filter_map(|run| match &run.row.as_ref()?.rows {
+            MeshRows::Merging(rows) => Some(Run {
+                study: run.key.study.clone(),
+                mesh: run.key.mesh.clone(),
+                variant: run.key.variant.clone(),
+                settings: run.key.settings.clone(),
+                rows: rows.iter().map(Row::from).collect(),
+            }),
+            MeshRows::Deferred(_) => None,
+        });
+        Self {
+            runs: runs.collect(),
+        }
+    }
+
+    /// Writes a file of kept results, with a run per line.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.runs
+            .iter()
+            .try_for_each(|run| writeln!(out, "{}", serde_json::to_string(run)?))
+    }
+
     /// Reads a file of kept results, with a run per line.
     ///
     /// # Errors
