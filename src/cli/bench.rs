@@ -1,7 +1,5 @@
 //! `bench`: draws the views of a suite by several methods.
 
-mod meshes;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -13,9 +11,11 @@ use super::outputs::Outputs;
 use super::usage::parsed;
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::text_file::read_text;
-use quadrille_suite::mesh_suite::{MeshSuite, holds_meshes, read_kept};
+use quadrille_suite::mesh_suite::{
+    MeshRows, MeshRunFiles, MeshRunRow, MeshSuite, holds_meshes, read_kept,
+};
 use quadrille_suite::table::{summaries, table};
-use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows};
+use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows, report};
 
 /// Missing jobs that a merge lists before the rest is cut off.
 const LISTED_JOBS: usize = 12;
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let text = read_text(&args.suite, "a suite")?;
     if MeshSuite::is_one(&text) {
-        return meshes::run(args, &text, verbosity);
+        return run_meshes(args, &text, verbosity);
     }
     let configurations = args.gpu.configurations()?;
     let pool = args.host.pool()?;
@@ -227,6 +227,70 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
     Ok((merged.rows, exit))
 }
 
+/// Runs a suite of meshes.
+fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
+    args.refuse_flags_of_splats("a suite of splats beside it")?;
+    let results = args
+        .output
+        .as_deref()
+        .filter(|path| *path != Path::new("-"));
+    let Some(results) = results else {
+        let expected = "a results file, since heat maps lie beside it";
+        return Err(Error::argument("-o", expected, "none"));
+    };
+    let plan = MeshSuite::parse(text, &args.suite)?.plan(quadrille::PROGRAM, false);
+    let file = args.shard.map_or(results.to_owned(), |s| s.file(results));
+    Outputs::beside([args.suite.as_path()]).add("-o", &file)?;
+    let runs = match args.merge {
+        true => plan.merge(results)?,
+        false => {
+            let progress = verbosity.progress("runs");
+            let bar = &progress.bar;
+            let mut watch = |event: Event<'_>| match event {
+                Event::BegunMesh(key) => bar.set_message(key.to_string()),
+                Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
+                _ => {}
+            };
+            let files = MeshRunFiles {
+                results: &file,
+                others: &[],
+            };
+            let host = (args.host.level, &progress.task);
+            let run = || plan.run(files, args.shard, &|_| true, host, &mut watch);
+            args.host.pool()?.install(run)?;
+            let folder = file.parent().unwrap_or(Path::new(""));
+            plan.runs(folder, std::slice::from_ref(&file))?
+        }
+    };
+    let lacking = runs.iter().filter(|run| run.row.is_none());
+    let lacking: Vec<String> = lacking.map(|run| run.key.to_string()).collect();
+    let rows: Vec<MeshRunRow> = runs.into_iter().filter_map(|run| run.row).collect();
+    print_mesh_rows(args, &rows)?;
+    match args.merge {
+        true => Ok(missing(&lacking, rows.len())),
+        false => Ok(Exit::Done),
+    }
+}
+
+/// Prints rows of meshes as a table for each run, as JSON or as CSV.
+fn print_mesh_rows(args: &Args, rows: &[MeshRunRow]) -> Result<()> {
+    if args.csv {
+        return print(csv::mesh_text(rows));
+    }
+    if args.json {
+        let suite = args.suite.display().to_string();
+        return print_json(json!({ "suite": suite, "rows": rows }));
+    }
+    let tables = rows.iter().map(|row| match &row.rows {
+        MeshRows::Deferred(rows) => (&row.key, report::deferred::table(rows)),
+        MeshRows::Merging(rows) => (&row.key, report::mesh::tables(rows)),
+    });
+    let tables: Vec<_> = tables
+        .map(|(key, table)| format!("{key}\n{table}"))
+        .collect();
+    print(tables.join("\n"))
+}
+
 /// Lists the rows that a merge lacks, beside `found` rows.
 fn missing(missing: &[String], found: usize) -> Exit {
     if missing.is_empty() {
@@ -259,7 +323,7 @@ fn print_results(args: &Args) -> Result<Exit> {
     }
     args.refuse_flags_of_splats("a suite (.toml) beside it")?;
     match holds_meshes(&args.suite)? {
-        true => meshes::print_rows(args, &read_kept(&args.suite)?)?,
+        true => print_mesh_rows(args, &read_kept(&args.suite)?)?,
         false => print_rows(args, &read_rows(&args.suite)?, None)?,
     }
     Ok(Exit::Done)

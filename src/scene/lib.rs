@@ -15,6 +15,7 @@ pub mod formats;
 pub mod morton;
 mod projection;
 mod quaternion;
+mod raw_values;
 mod scalar;
 mod scene_file;
 mod slices;

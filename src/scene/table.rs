@@ -9,7 +9,6 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::activate::ValueEncoding;
-use super::activation::{LOGIT_RANGE, log_scale, logit, sigmoid};
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::SceneEncoding;
@@ -465,57 +464,5 @@ impl RawColumns {
         let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
         let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();
         q.map(|v| v / norm)
-    }
-
-    /// Replaces the logits of opacities of 0 and 1, and the logarithms of scales of 0, by finite numbers.
-    fn clamp_infinite(&mut self) {
-        for value in &mut self.opacity {
-            *value = value.clamp(narrow(LOGIT_RANGE.0), narrow(LOGIT_RANGE.1));
-        }
-        for log in self.scale.iter_mut().flatten() {
-            if *log == f32::NEG_INFINITY {
-                *log = log_scale(0.0);
-            }
-        }
-    }
-
-    /// Applies Mip-Splatting's 3D filter, as activation does.
-    fn apply_filter(&mut self, filter: &[f32], task: &Task) -> Result<()> {
-        for (row, f) in filter.iter().enumerate() {
-            task.check()?;
-            let mut factor = 1.0;
-            for axis in &mut self.scale {
-                let scale = f64::from(axis[row]).exp();
-                let wide = scale.hypot(f64::from(*f));
-                factor *= if wide > 0.0 { scale / wide } else { 1.0 };
-                axis[row] = narrow(wide.max(f64::from(f32::MIN_POSITIVE)).ln());
-            }
-            let opacity = &mut self.opacity[row];
-            *opacity = logit(sigmoid(f64::from(*opacity)) * factor);
-        }
-        Ok(())
-    }
-
-    fn check_finite(&self, path: &Path, task: &Task) -> Result<()> {
-        let bad = |values: &Vec<f32>| match task.is_cancelled() {
-            true => None,
-            false => values.iter().position(|v| !v.is_finite()),
-        };
-        let zero = |row: &usize| self.rotation.iter().all(|q| q[*row] == 0.0);
-        let found = match self.all().find_map(bad) {
-            Some(row) => Some((row, "one that is not")),
-            None => (0..self.rows())
-                .find(zero)
-                .map(|row| (row, "a rotation of zero")),
-        };
-        match found {
-            None => task.check(),
-            Some((row, found)) => Err(Error::malformed(
-                path,
-                format!("row {row}"),
-                "finite numbers (drop such rows with --drop-nan)",
-                found,
-            )),
-        }
     }
 }

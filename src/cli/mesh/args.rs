@@ -10,7 +10,7 @@ use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
-use quadrille_suite::merging_runs::MergingRunSettings;
+use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///
@@ -131,7 +131,12 @@ impl Args {
             mesh: self.mesh().to_path_buf(),
             input: self.input.settings(),
             look: self.look.settings(),
-            merging: self.merging()?,
+            merging: MergingSettings {
+                psnr: self.psnr,
+                psnr_supersampled: self.psnr_supersampled,
+                cycles: self.cycles,
+                ..self.pipeline.settings(self.gpu.mesh_config()?)
+            },
             views: self.views.spec_of_mesh()?,
         })
     }

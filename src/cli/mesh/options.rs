@@ -1,10 +1,9 @@
 //! The flags of `mesh` about the pipeline.
 
-use super::args::Args;
 use crate::cli::choice::one_of;
 use crate::cli::usage::parsed;
 use quadrille_base::choice;
-use quadrille_base::error::Result;
+use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_mesh::frame::{Cull, Faces};
 use quadrille_mesh::shade::Sampling;
 use quadrille_suite::merging_runs::{AreaMeaning, MemorySize, MergingSettings};
@@ -82,29 +81,28 @@ pub(super) struct PipelineFlags {
     sampling: Sampling,
 }
 
-impl Args {
-    /// The settings of the frames.
-    pub(super) fn merging(&self) -> Result<MergingSettings> {
-        let flags = &self.pipeline;
-        Ok(MergingSettings {
-            unit: flags
+impl PipelineFlags {
+    /// The settings of frames on a machine, without measurements of quality and of cycles.
+    pub(super) fn settings(&self, hardware: MeshConfig) -> MergingSettings {
+        MergingSettings {
+            unit: self
                 .units
                 .iter()
                 .flat_map(|unit| unit.units())
                 .copied()
                 .collect(),
-            msaa: flags.msaa.clone(),
-            buffer: flags.buffers.clone(),
-            cull: flags.cull,
-            faces: flags.faces,
-            memory: flags.memory,
-            coarse: flags.coarse,
-            area_is: flags.area_is,
-            sampling: flags.sampling,
-            psnr: self.psnr,
-            psnr_supersampled: self.psnr_supersampled,
-            cycles: self.cycles,
-            hardware: self.gpu.mesh_config()?,
-        })
+            msaa: self.msaa.clone(),
+            buffer: self.buffers.clone(),
+            cull: self.cull,
+            faces: self.faces,
+            memory: self.memory,
+            coarse: self.coarse,
+            area_is: self.area_is,
+            sampling: self.sampling,
+            psnr: false,
+            psnr_supersampled: false,
+            cycles: false,
+            hardware,
+        }
     }
 }
