@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use rayon::Yield;
+
 use crate::error::{Error, Result};
 
 /// Largest number of bytes that a reader or writer of a task handles between two checks. Decompression of one
@@ -142,7 +144,13 @@ impl Task {
             let _ = sender.send(work());
         });
         loop {
-            match receiver.recv_timeout(WAIT) {
+            // The work may wait for threads of the pool to which this thread belongs: a thread that slept here
+            // would be missing there, and with all of them asleep the work would never end.
+            let wait = match rayon::yield_now() {
+                Some(Yield::Executed) => Duration::ZERO,
+                Some(Yield::Idle) | None => WAIT,
+            };
+            match receiver.recv_timeout(wait) {
                 Ok(value) => return Ok(value),
                 Err(RecvTimeoutError::Timeout) => self.check()?,
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -258,6 +266,8 @@ impl<T: Write> Write for Checked<'_, T> {
 mod tests {
     use std::sync::Mutex;
 
+    use rayon::prelude::*;
+
     use super::*;
 
     #[test]
@@ -279,5 +289,16 @@ mod tests {
         assert_eq!(Task::new().uninterrupted(|| 7).unwrap(), 7);
         Task::NEVER.cancel();
         assert!(!Task::default().is_cancelled());
+    }
+
+    /// All threads of the pool wait for work that needs the pool.
+    #[test]
+    fn uninterrupted_work_may_use_the_pool_that_waits_for_it() {
+        let task = &Task::new();
+        let sums = (0..64_u32).into_par_iter().map(|n| {
+            let sum = task.uninterrupted(move || rayon::join(|| n, || n + 1));
+            sum.map(|(a, b)| a + b).unwrap()
+        });
+        assert_eq!(sums.sum::<u32>(), (0..64).map(|n| 2 * n + 1).sum::<u32>());
     }
 }
