@@ -61,7 +61,8 @@ pub(super) fn run<'m>(
             draw_cycles: drawn - start,
             ..Pass::default()
         };
-        if !is_last {
+        // An update covers the whole screen: too much for a cancelled task.
+        if !is_last && !task.is_cancelled() {
             let before = state.update.terminated_pixels;
             state.update.active = true;
             let begin = drawn + gap;

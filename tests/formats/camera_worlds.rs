@@ -185,7 +185,7 @@ fn principal_points_of_a_cameras_json_are_honoured() {
             file.cameras[0].name.as_str(),
             file.names_in_file[0].as_str()
         ),
-        ("sub_a.jpg", "sub/a.jpg")
+        ("sub_a", "sub/a.jpg")
     );
     fs::write(&path, quadrille::write_inria_json(&file.cameras)).unwrap();
     assert_eq!(load_cameras(&path).unwrap().cameras, file.cameras);

@@ -60,7 +60,8 @@ fn invalid_rows_are_counted_by_reason() {
     for component in &mut rows[6][ROTATION..ROTATION + 4] {
         *component *= 1e-42;
     }
-    rows[7][SCALE] = f32::NEG_INFINITY;
+    rows[7][SCALE] = f32::INFINITY;
+    rows[8][SCALE + 2] = f32::NEG_INFINITY;
     let scene = read(&names_of_degree_1(), &rows);
     let counts = scene.dropped.by_reason().map(|(_, count)| count);
     assert_eq!(counts, [2, 2, 1, 1]);
@@ -69,6 +70,8 @@ fn invalid_rows_are_counted_by_reason() {
     let valid = scene.splats.splat(1);
     assert_eq!(valid.scale[1], 0.0, "far below the range is flat");
     assert_eq!(valid.rotation[0], 0.5, "denormal quaternions are valid");
+    let flat = scene.splats.splat(2);
+    assert_eq!(flat.scale[2], 0.0, "the logarithm of a scale of 0");
 }
 
 #[test]

@@ -129,8 +129,9 @@ fn a_suite_sweeps_it_and_rows_have_its_fields_and_counters() {
     };
     assert_eq!(cells("probe.latency_cycles"), [0, 0, 20_000, 20_000]);
     let full = cells("counters.probe.full");
+    // The latency delays the termination of pixels, so that more passes the probe.
     assert!(
-        full[0] > 0 && full[0] == full[2] && full[1] == full[3],
+        full[0] > 0 && full[0] == full[2] && full[1] <= full[3],
         "{full:?}"
     );
     let cycles = cells("cycles");
