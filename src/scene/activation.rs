@@ -20,8 +20,8 @@ pub fn logit(opacity: f64) -> f32 {
     )
 }
 
-/// The logarithm of a scale, of which the size counts, as in a covariance. The scale of a flat splat counts as
-/// the least normal float; that of NaN is NaN.
+/// Logarithm of the absolute value of a scale, whose sign a covariance does not keep. A scale of 0 counts as the
+/// least normal float; NaN stays NaN.
 pub fn log_scale(scale: f32) -> f32 {
     let size = scale.abs();
     let size = if size < f32::MIN_POSITIVE {
@@ -32,8 +32,8 @@ pub fn log_scale(scale: f32) -> f32 {
     narrow(f64::from(size).ln())
 }
 
-/// Replaces the linear scales of a file by their logarithms. If most of them are negative, they are logarithms
-/// already and stay: the result is a warning that says so.
+/// Replaces the linear scales of a file by their logarithms. Scales that are mostly negative are logarithms
+/// already: they stay, and a warning is returned.
 pub(crate) fn take_linear_scales(scales: &mut [Vec<f32>; 3]) -> Option<String> {
     let negative = scales.iter().flatten().filter(|v| **v < 0.0).count();
     let least = scales.iter().flatten().copied().fold(0.0, f32::min);

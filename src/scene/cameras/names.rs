@@ -49,8 +49,8 @@ const PICTURE_EXTENSIONS: [&str; 22] = [
     "heic", "heif", "avif", "jxl", "jp2", "ppm", "pgm", "tga", "dng",
 ];
 
-/// Name of the view of the picture at `path` in its folder: the path without the picture's extension. An
-/// ending that is no picture's, as in `scan.v2`, belongs to the name.
+/// Name of a view by the path of its picture in the folder of pictures: the path without the extension of a
+/// picture file. Other endings, as in `scan.v2`, belong to the name.
 pub(super) fn of_picture(path: &str) -> &str {
     match path.rsplit_once('.') {
         Some((stem, extension))
@@ -64,8 +64,8 @@ pub(super) fn of_picture(path: &str) -> &str {
     }
 }
 
-/// The same for a path that begins with the folder of the pictures, of unknown depth: the name of
-/// `./train/r_0.png` is `r_0`. Slashes and backslashes part folders.
+/// Name of a view by a path that begins with the folder of pictures, of unknown depth: the last component
+/// without the extension of a picture file, `r_0` for `./train/r_0.png`.
 pub(super) fn of_last_component(path: &str) -> &str {
     of_picture(path.rsplit(['/', '\\']).next().unwrap_or(path))
 }

@@ -32,6 +32,9 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     }),
 };
 
+/// Maximum number of records in which the signs of scales are looked at.
+const SAMPLED_RECORDS: usize = 4096;
+
 /// Information that the format loses.
 const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotations";
 
@@ -122,13 +125,16 @@ fn read(source: &SceneSource<'_>) -> Result<Scene> {
     Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
 }
 
-/// Whether most scales are negative, as logarithms are.
+/// Whether most scales in evenly spaced records are negative, as logarithms are. A pass over all records would touch
+/// the whole file before the threads that decode it.
 fn has_logarithms(records: &[[u8; RECORD_BYTES]]) -> bool {
+    let step = records.len().div_ceil(SAMPLED_RECORDS).max(1);
+    let sample = records.iter().step_by(step);
+    let count = sample.len();
     // The sign is the highest bit of the last byte of each scale.
     let signs =
-        |record: &[u8; RECORD_BYTES]| [15, 19, 23].map(|at: usize| u64::from(record[at] >> 7));
-    let negative: u64 = records.iter().flat_map(signs).sum();
-    2 * negative > 3 * records.len() as u64
+        sample.flat_map(|record| [15, 19, 23].map(|at: usize| usize::from(record[at] >> 7)));
+    2 * signs.sum::<usize>() > 3 * count
 }
 
 fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {

@@ -183,3 +183,37 @@ fn splats_flattened_by_a_logarithm_of_zero_stay() {
         .count();
     assert!(flat >= 2, "{flat}");
 }
+
+/// Mostly negative scales of a `.splat` are logarithms, for splats and for the columns of a conversion alike.
+#[test]
+fn logarithms_in_a_dot_splat_are_read_as_such() {
+    let record = |scales: [f32; 3]| {
+        let values = [1.0, 2.0, 3.0].into_iter().chain(scales);
+        let mut bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+        bytes.extend([200, 100, 50, 255, 255, 128, 128, 128]);
+        bytes
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.splat");
+    let mut bytes = record([-2.0, -3.0, 0.5]).repeat(9000);
+    bytes.extend(record([0.25, 0.5, 0.125]));
+    std::fs::write(&path, bytes).unwrap();
+    let scene = load(&path).unwrap();
+    assert!(scene.encoding.warnings[0].contains("read as logarithms"));
+    let expected = [-2.0_f32, -3.0, 0.5].map(f32::exp);
+    let scale = scene.splats.splat(0).scale;
+    assert!(
+        (0..3).all(|k| (scale[k] - expected[k]).abs() < 1e-6),
+        "{scale:?}"
+    );
+    let raw = raw(&path);
+    assert_eq!([0, 1, 2].map(|axis| raw.scale[axis][0]), [-2.0, -3.0, 0.5]);
+    // One negative scale among others counts by its size.
+    std::fs::write(
+        &path,
+        [record([0.25, -0.5, 0.125]), record([1.0; 3])].concat(),
+    )
+    .unwrap();
+    let scene = load(&path).unwrap();
+    assert!(scene.encoding.warnings.is_empty());
+}

@@ -70,15 +70,15 @@ impl Document {
         let Some(name) = required.find(|name| !is_read(name)) else {
             return Ok(());
         };
-        let found = match name.as_str() {
-            "KHR_draco_mesh_compression" => "its Draco compression (save without)",
+        let remedy = match name.as_str() {
+            "KHR_draco_mesh_compression" => " (save the file without Draco compression)",
             "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
-                "its meshopt compression (save without)"
+                " (save the file without meshopt compression)"
             }
-            "KHR_texture_basisu" => "its KTX2 textures (save as PNG, JPEG or WebP)",
-            _ => "it required",
+            "KHR_texture_basisu" => " (save KTX2 textures as PNG, JPEG or WebP)",
+            _ => "",
         };
-        let found = format!("{name:?}: {found}");
+        let found = format!("{name:?}{remedy}");
         let (place, expected) = ("extensionsRequired", "extensions that are read");
         Err(Error::malformed(path, place, expected, found))
     }
