@@ -15,6 +15,7 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::polygon::Polygon;
 use quadrille_base::raster::tiles::quad_index;
+use quadrille_base::task::Task;
 use quadrille_machine::{
     Beat, ColourQuad, Cycle, MapKind, Maps, Memory, Quad, QuadMasks, RasterTile, ShadedQuads,
     WARP_QUADS, Warp,
@@ -22,6 +23,8 @@ use quadrille_machine::{
 
 /// State shared by all units of a draw.
 pub struct DrawState<'a> {
+    /// The task that the draw is a part of.
+    pub task: Task,
     /// The draw call.
     pub draw: &'a Draw,
     /// Fragment shader of the draw.
@@ -61,6 +64,7 @@ impl<'a> DrawState<'a> {
         updates: Vec<Updates>,
     ) -> Self {
         Self {
+            task: Task::NEVER,
             draw,
             level: shader.level(),
             near_cut: 0,
@@ -124,6 +128,11 @@ impl Screen for DrawState<'_> {
     #[inline]
     fn tiles_across(&self) -> u32 {
         self.framebuffer.layout.tiles_across
+    }
+
+    #[inline]
+    fn is_cancelled(&self) -> bool {
+        self.task.is_cancelled()
     }
 
     #[inline]

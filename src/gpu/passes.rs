@@ -13,11 +13,7 @@ use serde::Serialize;
 
 use super::draw_state::DrawState;
 use quadrille_base::math::fit;
-use quadrille_base::task::Task;
 use quadrille_machine::{Activity, Cycle, Sink, Unit, Visitor};
-
-/// Number of splats between checks for cancellation.
-const CHECKED_SPLATS: u32 = 256;
 
 /// A pass: a batch of splats, and the stencil update behind it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -41,13 +37,12 @@ pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<
 }
 
 /// Renders the splats of the state's draw through `chain` in `passes` passes, with `gap` cycles between
-/// draws. Once `task` is cancelled, the splats left are skipped.
+/// draws. Once the state's task is cancelled, the splats left are skipped.
 pub(super) fn run<'m>(
     chain: &mut (impl Sink<u32, DrawState<'m>> + Unit),
     state: &mut DrawState<'m>,
     passes: u32,
     gap: Cycle,
-    task: &Task,
 ) -> Vec<Pass> {
     let splats = state.draw.len();
     let batches = batches(splats, passes);
@@ -56,17 +51,16 @@ pub(super) fn run<'m>(
     let pass = |(number, batch): (usize, Range<u32>)| {
         let is_last = number == last;
         state.update.write_back_colours = !is_last;
-        let drawn = draw(chain, state, batch, start, task);
+        let drawn = draw(chain, state, batch, start);
         let mut pass = Pass {
             draw_cycles: drawn - start,
             ..Pass::default()
         };
-        // An update covers the whole screen: too much for a cancelled task.
-        if !is_last && !task.is_cancelled() {
+        if !is_last {
             let before = state.update.terminated_pixels;
             state.update.active = true;
             let begin = drawn + gap;
-            let updated = draw(chain, state, splats..splats + 1, begin, task);
+            let updated = draw(chain, state, splats..splats + 1, begin);
             state.update.active = false;
             pass.update_cycles = updated - begin;
             pass.terminated_pixels = state.update.terminated_pixels - before;
@@ -83,11 +77,9 @@ fn draw<'m>(
     state: &mut DrawState<'m>,
     splats: Range<u32>,
     start: Cycle,
-    task: &Task,
 ) -> Cycle {
     for splat in splats {
-        // A splat takes microseconds, so that no more time passes than a caller notices.
-        if splat.is_multiple_of(CHECKED_SPLATS) && task.is_cancelled() {
+        if state.task.is_cancelled() {
             break;
         }
         chain.offer(splat, start, state);

@@ -321,6 +321,7 @@ impl Simulator {
         let shader = shader.with_near_cut(config.cores.near_cut);
         let updating = passes::batches(draw.len(), self.passes).len() > 1;
         let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
+        state.task = self.task.clone();
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
         let l2_latency = state.memory.l2.latency();
@@ -363,7 +364,7 @@ impl Simulator {
             state.memory.keep_timelines();
         }
         let gap = config.passes.draw_gap_cycles;
-        let passes = passes::run(&mut chain, &mut state, self.passes, gap, &self.task);
+        let passes = passes::run(&mut chain, &mut state, self.passes, gap);
         SimulationResult::collect((self.variant, self.blending), passes, &mut chain, state)
     }
 }

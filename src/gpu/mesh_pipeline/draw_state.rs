@@ -19,6 +19,7 @@ use quadrille_base::raster::sample_depth::{DepthFragment, DepthPlane};
 use quadrille_base::raster::sampled::{SampledPolygon, TileSamples};
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::raster::tiles::QUADS_PER_TILE;
+use quadrille_base::task::Task;
 use quadrille_machine::{Memory, Primitive, Quad, RasterTile, lines_of};
 use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::files::{Material, Texture};
@@ -66,6 +67,8 @@ pub struct ShaderRecord {
 /// State shared by all units of the mesh path.
 #[derive(Debug)]
 pub struct MeshDrawState {
+    /// The task that the frame is a part of.
+    pub(super) task: Task,
     pub(super) view: MeshCamera,
     /// Settings of the frame.
     pub settings: FrameSettings,
@@ -98,6 +101,7 @@ impl MeshDrawState {
     ) -> Self {
         let cores = &config.cores;
         let mut state = Self {
+            task: Task::NEVER,
             view: view.clone(),
             settings: *settings,
             depths: DepthBuffer::new(settings),
@@ -230,6 +234,11 @@ impl Screen for MeshDrawState {
     #[inline]
     fn tiles_across(&self) -> u32 {
         self.depths.tiles_across
+    }
+
+    #[inline]
+    fn is_cancelled(&self) -> bool {
+        self.task.is_cancelled()
     }
 
     /// Whether the tile is hidden. False if depth is tested late, or if the merge unit needs quads without coverage.

@@ -44,20 +44,21 @@ pub fn run(
     config.validate()?;
     let looks = (source.materials(), source.textures());
     let mut state = MeshDrawState::new(looks, view, settings, &config.gpu);
+    state.task = task.clone();
     state.passes_empties = unit.build().rules().takes_empties;
     let pattern = settings.pattern;
     let result = match unit {
         MergeUnitKind::None => {
             let unit = || Passthrough::new(config.gpu.prop.quads_out_per_cycle);
-            run_with(source, state, config, (config.gpu.prop.queue, unit), task)
+            run_with(source, state, config, (config.gpu.prop.queue, unit))
         }
         MergeUnitKind::Qfm(sizes) => {
             let unit = || TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
-            run_with(source, state, config, (config.qfm.queue, unit), task)
+            run_with(source, state, config, (config.qfm.queue, unit))
         }
         MergeUnitKind::Pmu(sizes) => {
             let unit = || TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
-            run_with(source, state, config, (config.pmu.queue, unit), task)
+            run_with(source, state, config, (config.pmu.queue, unit))
         }
     };
     task.check()?;
@@ -65,13 +66,12 @@ pub fn run(
 }
 
 /// Joins all units of every GPC around a merging unit of its own behind a queue of `depth` beats, and
-/// submits all grids as fast as they are accepted. Once `task` is cancelled, the grids left are skipped.
+/// submits all grids as fast as they are accepted. Once the state's task is cancelled, the grids left are skipped.
 fn run_with<U>(
     source: &dyn GridSource,
     mut state: MeshDrawState,
     config: &MeshConfig,
     (depth, unit): (u64, impl Fn() -> U),
-    task: &Task,
 ) -> TimedMeshResult
 where
     U: Stage<MeshDrawState, In = Beat, Out = Quad> + Unit,
@@ -106,12 +106,12 @@ where
     let crossbar = Crossbar::new(&gpu.crossbar, map, gpcs);
     // A grid is a batch.
     let mut pipeline = Distributor::new(&gpu.distributor, 1, geometry, crossbar);
-    let view = state.view.clone();
+    let (view, task) = (state.view.clone(), state.task.clone());
     let mut at = 0;
     let steps = task.steps(source.batches() as u64);
     for batch in 0..source.batches() {
         let draw = source.draw(batch);
-        let visited = source.visit_grids(batch, &view, task, &mut |grid| {
+        let visited = source.visit_grids(batch, &view, &task, &mut |grid| {
             at = pipeline.offer((draw, grid), at, &mut state);
             task.flow()
         });

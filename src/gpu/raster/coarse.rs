@@ -133,7 +133,7 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
     #[inline]
     fn enter(&mut self, column: u32, row: u32) -> bool {
         let unit = &mut *self.unit;
-        if !unit.owner.owns(column, row) {
+        if !unit.owner.owns(column, row) || self.state.is_cancelled() {
             return false;
         }
         self.tested = unit.walk.cycle();

@@ -23,6 +23,10 @@ pub trait Screen {
     /// Screen tiles per row.
     fn tiles_across(&self) -> u32;
 
+    /// Whether the frame has been cancelled, so that nothing more is drawn. A primitive may cover the whole screen,
+    /// which takes long.
+    fn is_cancelled(&self) -> bool;
+
     /// Whether a raster tile is hidden as a whole.
     fn hides(&self, tile: &RasterTile<SamplesOf<Self>>) -> bool;
 }
