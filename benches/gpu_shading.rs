@@ -97,7 +97,7 @@ fn shade(criterion: &mut Criterion) {
     let warps = warps(&splats, &bounds);
     let exact = ExactAlpha {
         splats: &scene,
-        view: ViewTransform::new(&camera, &profile),
+        view: ViewTransform::new(&scene, &camera, &profile),
         cap: profile.alpha_cap,
     };
     let size = [CLOUD.width, CLOUD.height];

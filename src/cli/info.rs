@@ -10,6 +10,7 @@ use serde_json::json;
 use super::console::{Exit, Verbosity, print, print_json};
 use super::inputs::{SceneFlags, load_scene};
 use quadrille_base::error::Result;
+use quadrille_base::math::{narrow, whole};
 use quadrille_scene::{Distribution, Scene, SceneStatistics};
 use quadrille_suite::report::table::TextTable;
 
@@ -62,7 +63,15 @@ fn document(
     load_ms: f64,
 ) -> serde_json::Value {
     let (dropped, encoding) = (scene.dropped, &scene.encoding);
-    let range = |[min, max]: [[f32; 3]; 2]| json!({"min": min, "max": max});
+    // Numbers of single precision keep their few digits.
+    let coordinate = |v: f64| match f64::from(narrow(v)) == v {
+        true => json!(narrow(v)),
+        false => json!(v),
+    };
+    let range = |corners: [[f64; 3]; 2]| {
+        let [min, max] = corners.map(|corner| corner.map(coordinate));
+        json!({"min": min, "max": max})
+    };
     let distribution = |d: &Distribution| {
         json!({
             "quantiles": d.quantiles,
@@ -165,8 +174,7 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         ("1 - 99 %", statistics.central_bounds),
     ] {
         if let Some([min, max]) = bounds {
-            let range = |i: usize| format!("{} .. {}", short(min[i]), short(max[i]));
-            let [x, y, z] = [0, 1, 2].map(range);
+            let [x, y, z] = [0, 1, 2].map(|i| range(min[i], max[i]));
             line(label, format!("x {x}   y {y}   z {z}"));
         }
     }
@@ -174,6 +182,16 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         page.push_str(&distributions(statistics));
     }
     page
+}
+
+/// A range, with as many digits as tell its ends apart.
+fn range(min: f64, max: f64) -> String {
+    let [from, to] = [min, max].map(|v| short(narrow(v)));
+    if from != to || min >= max {
+        return format!("{from} .. {to}");
+    }
+    let digits = whole::<usize>((2.0 - (max - min).log10()).ceil().clamp(0.0, 12.0));
+    format!("{min:.digits$} .. {max:.digits$}")
 }
 
 /// The words of `text` in lines that fit a screen beside their label.

@@ -82,7 +82,7 @@ impl<'a> PreparedView<'a> {
             draw: Draw::splats(frame, camera.width, camera.height),
             exact: ExactAlpha {
                 splats,
-                view: ViewTransform::new(camera, profile),
+                view: ViewTransform::new(splats, camera, profile),
                 cap: profile.alpha_cap,
             },
             stop: profile.stop,

@@ -1,5 +1,6 @@
 //! Cameras: pinholes, fisheyes and panoramas.
 
+use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
 use std::fmt::Debug;
 
@@ -210,6 +211,19 @@ impl Camera {
         let view_from_world =
             Matrix3::from_rows(&[right.transpose(), down.transpose(), forward.transpose()]);
         Self::new(name, intrinsics, view_from_world, -(view_from_world * eye))
+    }
+
+    /// The camera in a space whose origin is at `origin` in world space.
+    #[must_use]
+    pub fn relative_to(&self, origin: [f64; 3]) -> Cow<'_, Self> {
+        if origin == [0.0; 3] {
+            return Cow::Borrowed(self);
+        }
+        let translation_in_view = self.translation_in_view + self.view_from_world * Vector3::from(origin);
+        Cow::Owned(Self {
+            translation_in_view,
+            ..self.clone()
+        })
     }
 
     /// The camera's centre in world space.

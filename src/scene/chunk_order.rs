@@ -29,9 +29,9 @@ fn divide(raw: &RawColumns, part: &mut [u32], task: &Task) {
     if part.len() <= CHUNK_ROWS || task.is_cancelled() {
         return;
     }
-    let extent = |column: &Vec<f32>| {
+    let extent = |column: &Vec<f64>| {
         let values = part.iter().map(|row| column[*row as usize]);
-        let bounds = values.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| {
+        let bounds = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
             (low.min(v), high.max(v))
         });
         bounds.1 - bounds.0
@@ -68,7 +68,7 @@ mod tests {
         for row in 0..raw.rows() {
             let cell = row * 1541 % 4096;
             for (axis, column) in raw.mean.iter_mut().enumerate() {
-                column[row] = (cell >> (4 * axis) & 15) as f32;
+                column[row] = (cell >> (4 * axis) & 15) as f64;
             }
         }
         let order = chunk_order(&raw, &Task::NEVER).unwrap();
@@ -78,7 +78,7 @@ mod tests {
         for chunk in order.chunks(CHUNK_ROWS) {
             let extents = raw.mean.each_ref().map(|column| {
                 let values = || chunk.iter().map(|row| column[*row as usize]);
-                values().fold(f32::MIN, f32::max) - values().fold(f32::MAX, f32::min)
+                values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
             });
             assert!(extents.iter().all(|extent| *extent <= 9.0), "{extents:?}");
         }

@@ -1,6 +1,7 @@
 //! Changes of the signs of axes, of positions, rotations and spherical harmonics.
 
 use std::f64::consts::FRAC_PI_2;
+use std::ops::Neg;
 
 use nalgebra::{UnitQuaternion, Vector3};
 use rayon::prelude::*;
@@ -73,7 +74,7 @@ impl RawColumns {
     }
 }
 
-fn negate(values: &mut [f32], sign: f32) {
+fn negate<T: Copy + Neg<Output = T>>(values: &mut [T], sign: f32) {
     if sign < 0.0 {
         values.iter_mut().for_each(|v| *v = -*v);
     }

@@ -13,6 +13,7 @@ mod encoding;
 mod flip;
 pub mod formats;
 pub mod morton;
+mod origin;
 mod projection;
 mod quaternion;
 mod raw_values;

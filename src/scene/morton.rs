@@ -28,10 +28,10 @@ const GOOD_CHUNK_RATIO: f64 = 1.01;
 /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let spread = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
+    let spread = |v: f64| v.abs().ln_1p().copysign(v);
     let bounds = raw.mean.each_ref().map(|column| {
         let start = (f64::INFINITY, f64::NEG_INFINITY);
-        let fold = |(low, high): (f64, f64), v: &f32| (low.min(spread(*v)), high.max(spread(*v)));
+        let fold = |(low, high): (f64, f64), v: &f64| (low.min(spread(*v)), high.max(spread(*v)));
         column.iter().fold(start, fold)
     });
     let most = f64::from((1u32 << BITS) - 1);
@@ -86,14 +86,14 @@ fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Re
     let mut order = order.peekable();
     while order.peek().is_some() {
         task.check()?;
-        let mut bounds = [[f32::INFINITY, f32::NEG_INFINITY]; 3];
+        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
         for row in order.by_ref().take(GROUP) {
             for (bound, column) in bounds.iter_mut().zip(&raw.mean) {
                 let v = column[row as usize];
                 *bound = [bound[0].min(v), bound[1].max(v)];
             }
         }
-        let size = |[low, high]: &[f32; 2]| f64::from(high - low).ln_1p();
+        let size = |[low, high]: &[f64; 2]| (high - low).ln_1p();
         total += bounds.iter().map(size).sum::<f64>();
     }
     Ok(total)
@@ -126,7 +126,7 @@ mod tests {
             // Scattered over a cube of 16 by 16 by 16.
             let cell = row.wrapping_mul(1541) % 4096;
             for (axis, column) in raw.mean.iter_mut().enumerate() {
-                column[row as usize] = (cell >> (4 * axis) & 15) as f32;
+                column[row as usize] = f64::from(cell >> (4 * axis) & 15);
             }
         }
         let improved = |raw: &RawColumns| improved_order(raw, &Task::NEVER).unwrap();

@@ -40,12 +40,16 @@ impl RawColumns {
 
     /// Refuses rows with a number that is not finite or a quaternion of zero.
     pub(crate) fn check_finite(&self, path: &Path, task: &Task) -> Result<()> {
-        let bad = |values: &Vec<f32>| match task.is_cancelled() {
-            true => None,
-            false => values.iter().position(|v| !v.is_finite()),
-        };
+        fn bad<T: Copy + Into<f64>>(values: &[T], task: &Task) -> Option<usize> {
+            match task.is_cancelled() {
+                true => None,
+                false => values.iter().position(|v| !(*v).into().is_finite()),
+            }
+        }
         let zero = |row: &usize| self.rotation.iter().all(|q| q[*row] == 0.0);
-        let found = match self.all().find_map(bad) {
+        let of_mean = self.mean.iter().find_map(|column| bad(column, task));
+        let found = of_mean.or_else(|| self.all_floats().find_map(|column| bad(column, task)));
+        let found = match found {
             Some(row) => Some((row, "one that is not")),
             None => (0..self.rows())
                 .find(zero)

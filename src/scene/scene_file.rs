@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::encoding::SceneEncoding;
+use super::origin::{Resolution, SAMPLES};
 use super::splats::Splats;
 use quadrille_base::shading::Profile;
 
@@ -31,6 +32,19 @@ impl Scene {
     pub fn profile(&self) -> Profile {
         let named = self.profile_hint.map(Profile::named);
         named.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
+    pub(super) fn warn_of_rounding(&mut self) {
+        if self.splats.origin() == [0.0; 3] {
+            let splats = self.splats.sampled(SAMPLES);
+            let found = Resolution::of(splats.map(|splat| {
+                let scale = splat.scale.into_iter().fold(0.0, f32::max);
+                (splat.mean.map(f64::from), f64::from(scale))
+            }));
+            let warning = found.and_then(|found| found.warning());
+            self.encoding.warnings.extend(warning);
+        }
     }
 
     /// A scene without comments and profile, from a file of `file_bytes` bytes.

@@ -6,6 +6,7 @@ use super::splats::{MAX_SH_DEGREE, MAX_SPLATS, Splat, Splats, rest_coefficients}
 use super::table::{RawColumns, SplatTable, TableSource};
 use crate::activation::{log_scale, logit};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
 
 /// Attributes of splats in memory, one element per splat.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +127,7 @@ impl Splats {
             Splat {
                 mean: slices.means[i],
                 scale: slices.scales[i],
-                rotation: q.map(|v| quadrille_base::math::narrow(v / norm)),
+                rotation: q.map(|v| narrow(v / norm)),
                 opacity: slices.opacities[i],
                 sh,
             }
@@ -139,7 +140,7 @@ impl Splats {
         let per_splat = rest_coefficients(self.sh_degree()) + 1;
         let mut arrays = SplatArrays::default();
         for splat in self.iter() {
-            arrays.means.push(splat.mean);
+            arrays.means.push(self.position(&splat).map(narrow));
             arrays.scales.push(splat.scale);
             arrays.rotations.push(splat.rotation);
             arrays.opacities.push(splat.opacity);
@@ -174,7 +175,7 @@ impl SplatTable {
         let mut raw = RawColumns::zeroed(rows, degree);
         for row in 0..rows {
             for axis in 0..3 {
-                raw.mean[axis][row] = slices.means[row][axis];
+                raw.mean[axis][row] = f64::from(slices.means[row][axis]);
                 let scale = slices.scales[row][axis];
                 raw.scale[axis][row] = if activated { log_scale(scale) } else { scale };
                 let coefficients = &slices.sh[row * (rest + 1)..][..rest + 1];

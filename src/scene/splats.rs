@@ -30,7 +30,7 @@ pub const fn rest_coefficients(degree: u8) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct SplatBlock {
-    /// Centre in world space: x, y, z.
+    /// Centre relative to the scene's origin: x, y, z.
     pub mean: [Lanes; 3],
     /// Standard deviation along each axis of the splat, linear, in world units, >= 0.
     pub scale: [Lanes; 3],
@@ -45,7 +45,7 @@ pub struct SplatBlock {
 /// One splat.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Splat {
-    /// Centre in world space.
+    /// Centre relative to the scene's origin.
     pub mean: [f32; 3],
     /// Standard deviation along each axis, linear, >= 0.
     pub scale: [f32; 3],
@@ -58,7 +58,7 @@ pub struct Splat {
     pub sh: [[f32; 3]; 25],
 }
 
-/// The splats of a scene.
+/// The splats of a scene, whose centres are relative to an [origin](Self::origin).
 ///
 /// `sh_rest` holds the coefficients beyond the constant one, in the same blocks of lanes: with
 /// `K = rest_coefficients(sh_degree)`, block `b` owns entries `b * 3K .. (b + 1) * 3K`, channel
@@ -67,6 +67,7 @@ pub struct Splat {
 pub struct Splats {
     len: usize,
     sh_degree: u8,
+    origin: [f64; 3],
     blocks: Buffer<SplatBlock>,
     sh_rest: Buffer<Lanes>,
 }
@@ -91,9 +92,27 @@ impl Splats {
         Self {
             len,
             sh_degree,
+            origin: [0.0; 3],
             blocks,
             sh_rest,
         }
+    }
+
+    /// The same splats relative to another point of world space, by which all of them move.
+    #[must_use]
+    pub fn with_origin(self, origin: [f64; 3]) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// The point in world space that the centres are relative to. It is zero but for files in double precision
+    /// whose splats are so far from zero that single precision does not resolve them.
+    pub fn origin(&self) -> [f64; 3] {
+        self.origin
+    }
+
+    /// The centre of a splat of this scene in world space.
+    pub fn position(&self, splat: &Splat) -> [f64; 3] {
+        [0, 1, 2].map(|axis| self.origin[axis] + f64::from(splat.mean[axis]))
     }
 
     /// Creates a scene from single splats; coefficients beyond `sh_degree` are ignored.

@@ -27,9 +27,9 @@ pub struct Distribution {
 #[non_exhaustive]
 pub struct SceneStatistics {
     /// Minimum and maximum of the means, x, y, z in world units, over all splats.
-    pub bounds: Option<[[f32; 3]; 2]>,
+    pub bounds: Option<[[f64; 3]; 2]>,
     /// The 1 % and 99 % quantiles of the means, axis by axis.
-    pub central_bounds: Option<[[f32; 3]; 2]>,
+    pub central_bounds: Option<[[f64; 3]; 2]>,
     /// Opacity, 0 to 1, in equal bins.
     pub opacity: Option<Distribution>,
     /// Largest standard deviation of each splat in world units, in bins of equal ratio.
@@ -49,7 +49,7 @@ impl SceneStatistics {
         let sample = |quantity: Quantity<'_>| sorted(splats, step, quantity);
         let central = [0, 1, 2].map(|axis| {
             let values = sample(&|block, lane| block.mean[axis][lane]);
-            [quantile(&values, 0.01), quantile(&values, 0.99)]
+            [0.01, 0.99].map(|p| splats.origin()[axis] + f64::from(quantile(&values, p)))
         });
         let scales = |block: &SplatBlock, lane: usize| block.scale.map(|axis| axis[lane]);
         let longest =
@@ -132,7 +132,7 @@ fn quantile(sorted: &[f32], probability: f64) -> f32 {
     sorted.get(rank.min(last)).copied().unwrap_or(0.0)
 }
 
-fn bounds(splats: &Splats) -> Option<[[f32; 3]; 2]> {
+fn bounds(splats: &Splats) -> Option<[[f64; 3]; 2]> {
     let blocks = splats.blocks().par_iter().enumerate();
     let boxes = blocks.map(|(i, block)| {
         let lanes = BLOCK.min(splats.len() - i * BLOCK);
@@ -146,11 +146,13 @@ fn bounds(splats: &Splats) -> Option<[[f32; 3]; 2]> {
             fold(f32::NEG_INFINITY, f32::max),
         ]
     });
-    boxes.reduce_with(|a, b| {
+    let around = boxes.reduce_with(|a, b| {
         let axes = [0, 1, 2];
         [
             axes.map(|i| a[0][i].min(b[0][i])),
             axes.map(|i| a[1][i].max(b[1][i])),
         ]
-    })
+    });
+    let in_world = |corner: [f32; 3]| [0, 1, 2].map(|i| splats.origin()[i] + f64::from(corner[i]));
+    around.map(|corners| corners.map(in_world))
 }

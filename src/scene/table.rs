@@ -12,6 +12,7 @@ use super::activate::ValueEncoding;
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::SceneEncoding;
+use super::origin::{Resolution, SAMPLES};
 use super::scalar::Scalar;
 use super::scene_file::{Dropped, Scene, SceneFormat};
 use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
@@ -78,12 +79,25 @@ impl ColumnValues {
         }
     }
 
-    /// The number of row `row`, rounded to f32.
-    fn get(&self, row: usize) -> f32 {
+    /// The number of row `row`, as it is stored.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> f64 {
         match self {
-            Self::F32(values) => values[row],
-            Self::Other(_, values) => narrow(values[row]),
+            Self::F32(values) => f64::from(values[row]),
+            Self::Other(_, values) => values[row],
         }
+    }
+
+    /// Whether these are the numbers of `exact` or, unless they are positions in double precision, what is left
+    /// of them in single precision.
+    fn is_rounded_from(&self, exact: &Self) -> bool {
+        let same = |row: usize| match self {
+            Self::F32(values) => values[row].to_bits() == narrow(exact.get(row)).to_bits(),
+            Self::Other(_, values) => values[row].to_bits() == exact.get(row).to_bits(),
+        };
+        self.len() == exact.len() && (0..self.len()).all(same)
     }
 
     fn as_f32(&self) -> Cow<'_, [f32]> {
@@ -112,10 +126,10 @@ impl SplatTable {
         }
     }
 
-    /// A table with the columns of `raw`.
+    /// A table with the columns of `raw`, in single precision.
     pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
         let rows = raw.rows();
-        Self::of_columns(rows, raw.into_columns(), source)
+        Self::of_columns(rows, raw.into_columns(|_| false), source)
     }
 
     /// Number of splats.
@@ -139,10 +153,47 @@ impl SplatTable {
         sh_degree_of(self.names()).unwrap_or(0)
     }
 
-    /// The numbers of the column called `name`, rounded to f32.
-    pub fn column(&self, name: &str) -> Option<Cow<'_, [f32]>> {
+    /// The numbers of the column called `name`.
+    pub fn column(&self, name: &str) -> Option<&ColumnValues> {
         let column = self.columns.iter().find(|column| column.name == name)?;
-        Some(column.values.as_f32())
+        Some(&column.values)
+    }
+
+    /// The resolution of single precision at the centre of the scene; `None` without splats or positions.
+    fn resolution(&self) -> Option<Resolution> {
+        let centre = ["x", "y", "z"].map(|name| self.column(name));
+        let [Some(x), Some(y), Some(z)] = centre else {
+            return None;
+        };
+        let scales: Vec<&ColumnValues> = PLAIN[3..6].iter().filter_map(|name| self.column(name)).collect();
+        let rows = (0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1));
+        Resolution::of(rows.map(|row| {
+            let log = scales.iter().map(|column| column.get(row)).fold(f64::NEG_INFINITY, f64::max);
+            ([x, y, z].map(|column| column.get(row)), log.exp())
+        }))
+    }
+
+    /// The point that [`Self::splats`] are relative to: zero, unless the positions are doubles that f32 does
+    /// not resolve.
+    pub(crate) fn origin(&self) -> [f64; 3] {
+        match self.has_doubles() {
+            true => self.resolution().map_or([0.0; 3], |found| found.origin()),
+            false => [0.0; 3],
+        }
+    }
+
+    /// Whether positions are in double precision.
+    fn has_doubles(&self) -> bool {
+        let is_double = |name| matches!(self.column(name), Some(ColumnValues::Other(Scalar::F64, _)));
+        ["x", "y", "z"].into_iter().any(is_double)
+    }
+
+    /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
+    pub(crate) fn warn_of_rounding(&mut self) {
+        if !self.has_doubles() {
+            let warning = self.resolution().and_then(|found| found.warning());
+            self.encoding.warnings.extend(warning);
+        }
     }
 
     /// Replaces all columns.
@@ -218,6 +269,7 @@ impl SplatTable {
         let sh_degree = self.sh_degree();
         let rest = 3 * rest_coefficients(sh_degree);
         let slots: Vec<Option<usize>> = self.names().map(|name| slot(name, rest)).collect();
+        let origin = self.origin();
         let layout = RowLayout {
             rows: self.rows,
             sh_degree,
@@ -225,25 +277,27 @@ impl SplatTable {
             scales: if slots.contains(&Some(5)) { 3 } else { 2 },
             filtered: slots.contains(&Some(PLAIN_SLOTS + rest)),
         };
-        assemble(layout, task, |batch| {
+        let (splats, dropped) = assemble(layout, task, |batch| {
             batch.fill(|rows, mut raw: RawBlock<'_>| {
                 for (column, slot) in self.columns.iter().zip(&slots) {
                     let Some(slot) = *slot else { continue };
                     let lanes = raw.slot(slot);
+                    let offset = origin.get(slot).copied().unwrap_or(0.0);
                     match &column.values {
-                        ColumnValues::F32(values) => {
+                        ColumnValues::F32(values) if offset == 0.0 => {
                             lanes[..rows.len()].copy_from_slice(&values[rows.clone()]);
                         }
-                        values @ ColumnValues::Other(..) => {
+                        values => {
                             for (lane, row) in lanes.iter_mut().zip(rows.clone()).take(BLOCK) {
-                                *lane = values.get(row);
+                                *lane = narrow(values.get(row) - offset);
                             }
                         }
                     }
                 }
                 Ok(())
             })
-        })
+        })?;
+        Ok((splats.with_origin(origin), dropped))
     }
 
     /// The columns that every splat format has, for an encoder: a missing third scale is flat, and a
@@ -255,26 +309,32 @@ impl SplatTable {
     pub fn raw(&self, path: &Path, task: &Task) -> Result<RawColumns> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut values: Vec<Vec<f32>> = vec![Vec::new(); PLAIN_SLOTS + rest + 1];
+        let mut mean: [Vec<f64>; 3] = Default::default();
         for column in &self.columns {
             task.check()?;
-            if let Some(slot) = slot(&column.name, rest) {
-                values[slot] = column.values.as_f32().into_owned();
+            match slot(&column.name, rest) {
+                Some(axis @ 0..3) => {
+                    mean[axis] = (0..self.rows).map(|row| column.values.get(row)).collect();
+                }
+                Some(slot) => values[slot] = column.values.as_f32().into_owned(),
+                None => {}
             }
         }
         if values[5].is_empty() {
             values[5] = vec![f32::MIN_POSITIVE.ln(); self.rows];
         }
         let filter = values.pop().unwrap_or_default();
-        if let Some(slot) = values.iter().position(|v| v.len() != self.rows) {
+        let lengths = mean.iter().map(Vec::len).chain(values[3..].iter().map(Vec::len));
+        if let Some(slot) = lengths.into_iter().position(|len| len != self.rows) {
             let name = PLAIN.get(slot).map_or("f_rest_*", |name| name);
             let expected = format!("a column \"{name}\"");
             return Err(Error::malformed(path, "columns", expected, "none"));
         }
         let sh_rest = values.split_off(PLAIN_SLOTS);
-        let mut plain = values.into_iter();
+        let mut plain = values.into_iter().skip(3);
         let mut next = || plain.next().unwrap_or_default();
         let mut raw = RawColumns {
-            mean: [next(), next(), next()],
+            mean,
             scale: [next(), next(), next()],
             rotation: [next(), next(), next(), next()],
             opacity: next(),
@@ -290,13 +350,24 @@ impl SplatTable {
     }
 
     /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter,
-    /// which [`Self::raw`] has applied.
+    /// which [`Self::raw`] has applied. A column of doubles stays one, and a column whose numbers are the same
+    /// in single precision stays as it is.
     pub fn set_raw(&mut self, raw: RawColumns) {
         let rest = 3 * rest_coefficients(self.sh_degree());
-        let others = std::mem::take(&mut self.columns).into_iter();
-        let others: Vec<Column> = others.filter(|c| slot(&c.name, rest).is_none()).collect();
+        let (others, before): (Vec<Column>, Vec<Column>) = std::mem::take(&mut self.columns)
+            .into_iter()
+            .partition(|column| slot(&column.name, rest).is_none());
         self.rows = raw.rows();
-        self.columns = raw.into_columns();
+        self.columns = raw.into_columns(|name| {
+            let known = before.iter().find(|column| column.name == name);
+            known.is_some_and(|column| matches!(column.values, ColumnValues::Other(Scalar::F64, _)))
+        });
+        for column in before {
+            let new = self.columns.iter_mut().find(|new| new.name == column.name);
+            if let Some(new) = new.filter(|new| new.values.is_rounded_from(&column.values)) {
+                *new = column;
+            }
+        }
         let fits = |column: &Column| column.values.len() == self.rows;
         self.columns.extend(others.into_iter().filter(fits));
     }
@@ -324,8 +395,8 @@ impl SplatTable {
 /// The columns that every splat format has, as arrays, in the encoding of [`SplatTable`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawColumns {
-    /// Centre.
-    pub mean: [Vec<f32>; 3],
+    /// Centre, which files in double precision hold exactly.
+    pub mean: [Vec<f64>; 3],
     /// Natural logarithms.
     pub scale: [Vec<f32>; 3],
     /// w, x, y, z, of any length but zero.
@@ -343,7 +414,7 @@ impl RawColumns {
     pub fn zeroed(rows: usize, sh_degree: u8) -> Self {
         let zeros = || vec![0.0; rows];
         Self {
-            mean: std::array::from_fn(|_| zeros()),
+            mean: std::array::from_fn(|_| vec![0.0; rows]),
             scale: std::array::from_fn(|_| zeros()),
             rotation: std::array::from_fn(|_| zeros()),
             opacity: zeros(),
@@ -356,13 +427,9 @@ impl RawColumns {
     }
 
     /// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales,
-    /// rotation.
-    fn into_columns(self) -> Vec<Column> {
+    /// rotation. Those of a name for which `is_double` holds are doubles, the others floats.
+    fn into_columns(self, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
         let mut columns = Vec::new();
-        let mut add = |name: String, values: Vec<f32>| {
-            let values = ColumnValues::F32(values);
-            columns.push(Column { name, values });
-        };
         let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());
         let Self {
             mean,
@@ -372,7 +439,20 @@ impl RawColumns {
             sh_constant,
             sh_rest,
         } = self;
-        named(0..3).zip(mean).for_each(|(n, v)| add(n, v));
+        for (name, values) in named(0..3).zip(mean) {
+            let values = match is_double(&name) {
+                true => ColumnValues::Other(Scalar::F64, values),
+                false => ColumnValues::F32(values.into_iter().map(narrow).collect()),
+            };
+            columns.push(Column { name, values });
+        }
+        let mut add = |name: String, values: Vec<f32>| {
+            let values = match is_double(&name) {
+                true => ColumnValues::Other(Scalar::F64, values.into_iter().map(f64::from).collect()),
+                false => ColumnValues::F32(values),
+            };
+            columns.push(Column { name, values });
+        };
         named(11..14).zip(sh_constant).for_each(|(n, v)| add(n, v));
         for (at, values) in sh_rest.into_iter().enumerate() {
             add(rest_name(at), values);
@@ -386,6 +466,22 @@ impl RawColumns {
     /// Number of splats.
     pub fn rows(&self) -> usize {
         self.opacity.len()
+    }
+
+    /// The centres of all splats.
+    pub fn positions(&self) -> impl Iterator<Item = [f64; 3]> {
+        (0..self.rows()).map(|row| self.mean.each_ref().map(|column| column[row]))
+    }
+
+    /// A point near the splats if f32 does not resolve them, else zero.
+    pub fn origin(&self) -> [f64; 3] {
+        let rows = (0..self.rows()).step_by(self.rows().div_ceil(SAMPLES).max(1));
+        let found = Resolution::of(rows.map(|row| {
+            let logs = self.scale.each_ref().map(|column| f64::from(column[row]));
+            let mean = self.mean.each_ref().map(|column| column[row]);
+            (mean, logs.into_iter().fold(f64::NEG_INFINITY, f64::max).exp())
+        }));
+        found.map_or([0.0; 3], |found| found.origin())
     }
 
     /// Higher coefficients per channel.
@@ -416,9 +512,9 @@ impl RawColumns {
         }
     }
 
-    /// All columns: mean, scale, rotation, opacity, SH constants, higher coefficients.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Vec<f32>> {
-        let plain = self.mean.iter().chain(&self.scale).chain(&self.rotation);
+    /// All columns but the centre: scale, rotation, opacity, SH constants, higher coefficients.
+    pub(crate) fn all_floats(&self) -> impl Iterator<Item = &Vec<f32>> {
+        let plain = self.scale.iter().chain(&self.rotation);
         let colours = self.sh_constant.iter().chain(&self.sh_rest);
         plain.chain(std::iter::once(&self.opacity)).chain(colours)
     }
@@ -428,23 +524,29 @@ impl RawColumns {
     /// # Errors
     /// [`Error::Cancelled`], after which the columns have no meaning.
     pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
-        let plain = self.mean.iter_mut().chain(&mut self.scale);
-        let plain = plain.chain(&mut self.rotation).chain(&mut self.sh_constant);
-        let all = plain.chain(&mut self.sh_rest).chain([&mut self.opacity]);
-        let columns: Vec<&mut Vec<f32>> = all.collect();
-        columns.into_par_iter().try_for_each(|column| {
+        fn pick<T: Copy>(column: &mut Vec<T>, rows: &[u32], task: &Task) -> Result<()> {
             task.check()?;
             *column = rows.iter().map(|row| column[*row as usize]).collect();
             Ok(())
-        })
+        }
+        let means = self.mean.par_iter_mut();
+        means.try_for_each(|column| pick(column, rows, task))?;
+        let plain = self.scale.iter_mut().chain(&mut self.rotation);
+        let plain = plain.chain(&mut self.sh_constant).chain(&mut self.sh_rest);
+        let columns: Vec<&mut Vec<f32>> = plain.chain([&mut self.opacity]).collect();
+        columns
+            .into_par_iter()
+            .try_for_each(|column| pick(column, rows, task))
     }
 
     /// Appends rows of `other`, whose degree is not higher.
     pub(crate) fn append(&mut self, other: &Self, rows: std::ops::Range<usize>) {
         let len = self.rows() + rows.len();
         let (own, theirs) = (self.rest_per_channel(), other.rest_per_channel());
-        let pairs = self.mean.iter_mut().zip(&other.mean);
-        let pairs = pairs.chain(self.scale.iter_mut().zip(&other.scale));
+        for (to, from) in self.mean.iter_mut().zip(&other.mean) {
+            to.extend_from_slice(&from[rows.clone()]);
+        }
+        let pairs = self.scale.iter_mut().zip(&other.scale);
         let pairs = pairs.chain(self.rotation.iter_mut().zip(&other.rotation));
         let pairs = pairs.chain(self.sh_constant.iter_mut().zip(&other.sh_constant));
         for (to, from) in pairs.chain([(&mut self.opacity, &other.opacity)]) {

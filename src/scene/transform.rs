@@ -44,7 +44,7 @@ impl RawColumns {
         for (axis, column) in self.mean.iter_mut().enumerate() {
             let offset = by.translation[axis];
             if by.scale != 1.0 || offset != 0.0 {
-                let moved = |v: &mut f32| *v = narrow(f64::from(*v) * by.scale + offset);
+                let moved = |v: &mut f64| *v = *v * by.scale + offset;
                 column.iter_mut().for_each(moved);
             }
         }
@@ -59,14 +59,14 @@ impl RawColumns {
         let matrix = rotation.to_rotation_matrix();
         for row in 0..self.rows() {
             task.check()?;
-            let mean = Vector3::from([0, 1, 2].map(|axis| f64::from(self.mean[axis][row])));
+            let mean = Vector3::from([0, 1, 2].map(|axis| self.mean[axis][row]));
             let turned = matrix * mean;
             // Quaternions keep their length, which files need not normalise.
             let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
             let own = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
             let product = rotation.quaternion() * own;
             for axis in 0..3 {
-                self.mean[axis][row] = narrow(turned[axis]);
+                self.mean[axis][row] = turned[axis];
             }
             let components = [product.w, product.i, product.j, product.k];
             for (column, value) in self.rotation.iter_mut().zip(components) {

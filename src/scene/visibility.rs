@@ -30,6 +30,7 @@ impl Visibility {
     /// Examines up to 100 000 splats; `near` is the depth of the near plane in world units.
     pub fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
         let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
+        let camera = &*camera.relative_to(splats.origin());
         for splat in splats.sampled(MAX_SAMPLES) {
             if splat.opacity <= 0.0 {
                 continue;

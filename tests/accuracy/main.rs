@@ -12,6 +12,7 @@
 )]
 
 mod determinism;
+mod far_scenes;
 mod goldens;
 mod lanes;
 mod layers;

@@ -147,7 +147,7 @@ fn opacities_at_the_cut() {
         opacity,
         sh,
     };
-    let view = ViewTransform::new(&camera, &profile);
+    let view = ViewTransform::new(&Splats::from_splats(0, []), &camera, &profile);
     for (opacity, expected) in [(cut.next_down(), 0), (cut, 1), (cut.next_up(), 1)] {
         let splats = Splats::from_splats(0, [splat(opacity)]);
         let exact = ExactAlpha {
@@ -282,7 +282,7 @@ fn shaded_fragments(shader: &FragmentShader<'_>, view: &ViewTransform, slot: u32
 
 /// A scene's splats as they are drawn.
 fn drawn(splats: &Splats, camera: &Camera, profile: &Profile) -> Vec<ProjectedSplat> {
-    let view = ViewTransform::new(camera, profile);
+    let view = ViewTransform::new(splats, camera, profile);
     let projected = (0..).zip(splats.iter()).filter_map(|(index, splat)| {
         let exact = ExactSplat::project(&view, 0, &splat)?;
         Some(exact.to_projected(index))
@@ -300,7 +300,7 @@ fn survivors_are_those_of_the_reference() {
         let (width, height) = random.one_of(&[(64, 48), (1, 1), (33, 31), (100, 70)]);
         let camera = scenes::camera(&mut random, width, height);
         let splats = scenes::splats(&mut random, &camera, 400, 1);
-        let view = ViewTransform::new(&camera, &profile);
+        let view = ViewTransform::new(&splats, &camera, &profile);
         let drawn = drawn(&splats, &camera, &profile);
         let exact = ExactAlpha {
             splats: &splats,

@@ -104,7 +104,7 @@ pub(crate) fn by_hand(
     let draw = view.draw();
     let exact = ExactAlpha {
         splats,
-        view: ViewTransform::new(camera, &profile()),
+        view: ViewTransform::new(splats, camera, &profile()),
         cap: profile().alpha_cap,
     };
     let near_cut: &dyn NearCut = &exact;

@@ -144,7 +144,7 @@ impl Action {
 
 /// Drops splats whose local outlier factor exceeds `factor`.
 fn drop_floaters(table: &mut SplatTable, factor: f64, path: &Path, task: &Task) -> Result<()> {
-    let found = outlier_factors(&table.raw(path, task)?.mean, task)?;
+    let found = outlier_factors(&table.raw(path, task)?, task)?;
     let rows = (0u32..).zip(found);
     let kept = rows.filter(|(_, found)| f64::from(*found) <= factor);
     let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
@@ -173,12 +173,11 @@ fn keep_centres(
     task: &Task,
     inside: impl Fn([f64; 3]) -> bool,
 ) -> Result<()> {
-    let [x, y, z] = ["x", "y", "z"].map(|name| table.column(name).unwrap_or_default());
-    let centre = |row: usize| [&x, &y, &z].map(|c| c.get(row).map_or(f64::NAN, |v| f64::from(*v)));
+    let columns = ["x", "y", "z"].map(|name| table.column(name));
+    let centre = |row: usize| columns.map(|column| column.map_or(f64::NAN, |c| c.get(row)));
     let rows = u32::try_from(table.rows()).unwrap_or(u32::MAX);
     let rows: Vec<u32> = (0..rows)
         .filter(|row| inside(centre(*row as usize)))
         .collect();
-    drop([x, y, z]);
     table.select(&rows, task)
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
+use quadrille_base::math::narrow;
 use quadrille_scene::SplatTable;
+use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::{Column, ColumnValues};
 
 /// Joins the splats of `tables` in order. A table that lacks a column of another one has zeros there,
@@ -55,7 +57,8 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     Ok(Some(first))
 }
 
-/// The numbers of all tables in one column, of the type that all have or of floats.
+/// The numbers of all tables in one column: of the type that all have, else of doubles if one of them has doubles,
+/// else of floats.
 fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
     let parts: Vec<_> = tables
         .iter()
@@ -65,29 +68,18 @@ fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
         ColumnValues::F32(_) => None,
         ColumnValues::Other(scalar, _) => Some(scalar),
     };
-    let mut kinds = parts.iter().flatten().map(|column| kind(column));
-    let first = kinds.next().flatten();
-    let is_uniform = kinds.all(|kind| kind == first);
-    match first.filter(|_| is_uniform) {
-        Some(scalar) => {
-            let mut values = Vec::new();
-            for (table, part) in tables.iter().zip(&parts) {
-                match part.map(|column| &column.values) {
-                    Some(ColumnValues::Other(_, own)) => values.extend_from_slice(own),
-                    _ => values.resize(values.len() + table.rows(), 0.0),
-                }
-            }
-            ColumnValues::Other(scalar, values)
-        }
-        None => {
-            let mut values = Vec::new();
-            for table in tables {
-                match table.column(name) {
-                    Some(own) => values.extend_from_slice(&own),
-                    None => values.resize(values.len() + table.rows(), 0.0),
-                }
-            }
-            ColumnValues::F32(values)
-        }
+    let kinds: Vec<Option<Scalar>> = parts.iter().flatten().map(|column| kind(column)).collect();
+    let is_uniform = kinds.iter().all(|kind| *kind == kinds[0]);
+    let common = match kinds.contains(&Some(Scalar::F64)) {
+        true => Some(Scalar::F64),
+        false => kinds.first().copied().flatten().filter(|_| is_uniform),
+    };
+    let rows = tables.iter().zip(&parts);
+    let values = rows.flat_map(|(table, part)| {
+        (0..table.rows()).map(move |row| part.map_or(0.0, |column| column.values.get(row)))
+    });
+    match common {
+        Some(scalar) => ColumnValues::Other(scalar, values.collect()),
+        None => ColumnValues::F32(values.map(narrow).collect()),
     }
 }

@@ -1,9 +1,8 @@
 //! Conditions on the numbers of a splat, such as `opacity > 0.1 && scale_max < 2`.
 
-use std::borrow::Cow;
-
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::SplatTable;
+use quadrille_scene::table::ColumnValues;
 
 /// Maximum depth of parentheses and negations.
 const MAX_DEPTH: usize = 32;
@@ -117,7 +116,7 @@ impl Comparison {
 /// The numbers of an operand.
 enum OperandValues<'t> {
     One(f64),
-    Column(Cow<'t, [f32]>),
+    Column(&'t ColumnValues),
     Derived(Vec<f64>),
 }
 
@@ -125,7 +124,7 @@ impl OperandValues<'_> {
     fn at(&self, row: usize) -> f64 {
         match self {
             Self::One(value) => *value,
-            Self::Column(values) => f64::from(values[row]),
+            Self::Column(values) => values.get(row),
             Self::Derived(values) => values[row],
         }
     }
@@ -147,13 +146,14 @@ impl Operand {
         };
         let column = |name: &str| table.column(name).ok_or_else(unknown);
         let extreme = |pick: fn(f64, f64) -> f64| -> Result<OperandValues<'t>> {
-            let mut values: Vec<f64> = column("scale_0")?.iter().map(|v| f64::from(*v)).collect();
+            let logs = column("scale_0")?;
+            let mut values: Vec<f64> = (0..table.rows()).map(|row| logs.get(row)).collect();
             for name in ["scale_1", "scale_2"] {
                 let Some(axis) = table.column(name) else {
                     continue;
                 };
-                for (value, log) in values.iter_mut().zip(axis.iter()) {
-                    *value = pick(*value, f64::from(*log));
+                for (row, value) in values.iter_mut().enumerate() {
+                    *value = pick(*value, axis.get(row));
                 }
             }
             let scales = values.into_iter().map(f64::exp);
@@ -161,9 +161,9 @@ impl Operand {
         };
         match name {
             "opacity" => {
-                let sigmoid = |v: &f32| quadrille_scene::activation::sigmoid(f64::from(*v));
-                let values = column(name)?.iter().map(sigmoid).collect();
-                Ok(OperandValues::Derived(values))
+                let logits = column(name)?;
+                let sigmoid = |row| quadrille_scene::activation::sigmoid(logits.get(row));
+                Ok(OperandValues::Derived((0..table.rows()).map(sigmoid).collect()))
             }
             "scale_max" => extreme(f64::max),
             "scale_min" => extreme(f64::min),

@@ -94,6 +94,8 @@ pub(super) fn decimate(
 /// Splats that are being merged.
 struct Merging {
     bodies: Vec<Body>,
+    /// Origin of the search for neighbours.
+    origin: [f64; 3],
     /// Coefficients of all spherical harmonics of a splat.
     per_row: usize,
     coefficients: Vec<f32>,
@@ -112,6 +114,7 @@ impl Merging {
         let values = rows.flat_map(|row| columns.iter().map(move |c| c[row]));
         Ok(Self {
             bodies,
+            origin: raw.origin(),
             per_row: columns.len(),
             coefficients: values.collect(),
         })
@@ -119,10 +122,6 @@ impl Merging {
 
     /// Up to `most` pairs that share no splat, cheapest first.
     fn cheapest(&self, most: usize, task: &Task) -> Result<Vec<Pair>> {
-        let columns = [0, 1, 2].map(|axis| {
-            let coordinate = |body: &Body| narrow(body.mean[axis]);
-            self.bodies.iter().map(coordinate).collect()
-        });
         let cheapest = |row: u32, nearest: &[Neighbour]| {
             let own = &self.bodies[row as usize];
             let pair = |other: &Neighbour| Pair {
@@ -131,7 +130,8 @@ impl Merging {
             };
             nearest.iter().map(pair).min_by(in_order)
         };
-        let found = Neighbours::new(&columns, task).of_all(NEIGHBOURS, task, cheapest)?;
+        let positions = self.bodies.iter().map(|body| body.mean.into());
+        let found = Neighbours::new(positions, self.origin, task).of_all(NEIGHBOURS, task, cheapest)?;
         let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
         let pairs = task.uninterrupted(move || {
             pairs.par_sort_unstable_by(in_order);
@@ -208,7 +208,7 @@ impl Merging {
             }
             if body.is_merged {
                 let (deviations, turn) = principal_axes(&body.covariance);
-                mean = body.mean.map(narrow).into();
+                mean = body.mean.into();
                 scale = deviations.map(|v| log_scale(narrow(v)));
                 rotation = turn.map(narrow);
                 opacity = logit((body.mass / area(deviations)).min(MAX_OPACITY));
@@ -243,7 +243,7 @@ fn body(raw: &RawColumns, row: u32) -> Body {
     let variances = Vector3::from(deviations.map(|v| v * v));
     let turn = turn.matrix();
     Body {
-        mean: Vector3::from([0, 1, 2].map(|axis| f64::from(raw.mean[axis][at]))),
+        mean: Vector3::from([0, 1, 2].map(|axis| raw.mean[axis][at])),
         covariance: turn * Matrix3::from_diagonal(&variances) * turn.transpose(),
         mass: sigmoid(f64::from(raw.opacity[at])) * area(deviations),
         colour: Vector3::from([0, 1, 2].map(|c| f64::from(raw.sh_constant[c][at]) * SH_C0)),

@@ -3,6 +3,7 @@
 use super::neighbours::{Neighbour, Neighbours};
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
+use quadrille_scene::table::RawColumns;
 
 /// Neighbours that a splat is compared with.
 const NEIGHBOURS: usize = 16;
@@ -11,8 +12,8 @@ const NEIGHBOURS: usize = 16;
 /// the point (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD
 /// 2000). It is about 1 within a surface of any density, also at its edge, and large for points that stand
 /// alone.
-pub(super) fn outlier_factors(columns: &[Vec<f32>; 3], task: &Task) -> Result<Vec<f32>> {
-    let tree = Neighbours::new(columns, task);
+pub(super) fn outlier_factors(raw: &RawColumns, task: &Task) -> Result<Vec<f32>> {
+    let tree = Neighbours::new(raw.positions(), raw.origin(), task);
     let all = tree.of_all(NEIGHBOURS, task, |_, nearest| nearest.to_vec())?;
     let distance = |neighbour: &Neighbour| f64::from(neighbour.distance_squared).sqrt();
     let reach: Vec<f64> = all

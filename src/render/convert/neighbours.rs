@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
 /// Points of a part of the tree that is searched from end to end.
@@ -33,16 +34,14 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Builds the tree of all points. Their coordinates must be finite. The tree has no meaning once the task is
-    /// cancelled.
-    pub(super) fn new(columns: &[Vec<f32>; 3], task: &Task) -> Self {
-        let [x, y, z] = columns;
-        let rows = (0u32..).zip(x.iter().zip(y).zip(z));
-        let point = |(row, ((x, y), z)): (u32, ((&f32, &f32), &f32))| Point {
-            position: [*x, *y, *z],
+    /// Builds the tree of all points, relative to `origin`, in whose surroundings f32 resolves them. Their coordinates
+    /// must be finite. The tree has no meaning once the task is cancelled.
+    pub(super) fn new(positions: impl Iterator<Item = [f64; 3]>, origin: [f64; 3], task: &Task) -> Self {
+        let point = |(row, position): (u32, [f64; 3])| Point {
+            position: [0, 1, 2].map(|axis| narrow(position[axis] - origin[axis])),
             row,
         };
-        let mut points: Vec<Point> = rows.map(point).collect();
+        let mut points: Vec<Point> = (0u32..).zip(positions).map(point).collect();
         let mut axes = vec![0; points.len()];
         build(&mut points, &mut axes, task);
         Self { points, axes }

@@ -139,13 +139,13 @@ impl ErrorSum {
 }
 
 fn errors(before: &RawColumns, after: &RawColumns) -> AttributeErrors {
-    let of = |a: &[Vec<f32>], b: &[Vec<f32>], scale: f64| {
+    fn of<T: Copy + Into<f64>>(a: &[Vec<T>], b: &[Vec<T>], scale: f64) -> AttributeError {
         let mut sum = ErrorSum::default();
         for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
-            sum.add((f64::from(*a) - f64::from(*b)) * scale);
+            sum.add(((*a).into() - (*b).into()) * scale);
         }
         sum.finish()
-    };
+    }
     let (mut opacity, mut rotation) = (ErrorSum::default(), ErrorSum::default());
     for (a, b) in before.opacity.iter().zip(&after.opacity) {
         opacity.add(sigmoid(f64::from(*a)) - sigmoid(f64::from(*b)));

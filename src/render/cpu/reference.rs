@@ -25,7 +25,7 @@ pub fn render_layers(
     settings: &RenderSettings,
     layers: &LayerSettings,
 ) -> (Frame, Vec<LayerPicture>, Counts) {
-    let view = ViewTransform::new(camera, &settings.profile);
+    let view = ViewTransform::new(splats, camera, &settings.profile);
     if layers.layers.is_empty() {
         let (frame, counts) = render(splats, camera, settings);
         return (frame, Vec::new(), counts);
@@ -123,7 +123,7 @@ fn draw(
     settings: &RenderSettings,
     mut blended: impl FnMut(BlendedFragment),
 ) -> (Frame, Counts) {
-    let view = ViewTransform::new(camera, &settings.profile);
+    let view = ViewTransform::new(splats, camera, &settings.profile);
     let mut visible: Vec<_> = (0_u32..)
         .zip(splats.iter())
         .filter_map(|(i, s)| Some((i, ExactSplat::project(&view, splats.sh_degree(), &s)?)))

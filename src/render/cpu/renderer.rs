@@ -168,7 +168,7 @@ impl Renderer {
         let (profile, level) = (&settings.profile, Some(settings.level));
         self.projected.run(splats, camera, profile, level, task);
         task.check()?;
-        let view = ViewTransform::new(camera, &settings.profile);
+        let view = ViewTransform::new(splats, camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
         let grid = self.list(frame, settings, &mut clock, task);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);

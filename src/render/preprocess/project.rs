@@ -60,7 +60,7 @@ impl Projected {
         level: Option<SimdLevel>,
         task: &Task,
     ) {
-        let view = &ViewTransform::new(camera, profile);
+        let view = &ViewTransform::new(splats, camera, profile);
         let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
         // Slots of 2^31 splats would take 300 GB. Larger scenes get no slots for second footprints, which are
         // then left out if the chunk is full.

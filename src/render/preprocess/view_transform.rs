@@ -3,9 +3,10 @@
 use nalgebra::Vector3;
 
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
-use quadrille_scene::{Camera, Projection};
+use quadrille_scene::{Camera, Projection, Splats};
 
-/// A camera and a profile, as the constants of projection.
+/// A camera and a profile, as the constants of projection. World space is relative to the origin of the
+/// scene's splats.
 #[derive(Debug, Clone)]
 pub struct ViewTransform {
     /// Width in pixels.
@@ -35,8 +36,9 @@ pub struct ViewTransform {
 }
 
 impl ViewTransform {
-    /// The constants for frames of `camera` under `profile`.
-    pub fn new(camera: &Camera, profile: &Profile) -> Self {
+    /// The constants for frames of `splats` by `camera` under `profile`.
+    pub fn new(splats: &Splats, camera: &Camera, profile: &Profile) -> Self {
+        let camera = &*camera.relative_to(splats.origin());
         let size = [f64::from(camera.width), f64::from(camera.height)];
         let rows = camera.view_from_world;
         let slope_limits = std::array::from_fn(|axis| {

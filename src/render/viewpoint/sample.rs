@@ -52,7 +52,7 @@ impl SplatSample {
             }
         }
         Self {
-            splats: Splats::from_splats(0, taken),
+            splats: Splats::from_splats(0, taken).with_origin(splats.origin()),
             size_factor,
         }
     }

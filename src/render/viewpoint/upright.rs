@@ -155,7 +155,7 @@ fn patches(splats: &Splats) -> Vec<Patch> {
             let [w, x, y, z] = s.rotation.map(f64::from);
             let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
             let patch = Patch {
-                mean: Vector3::from(s.mean.map(f64::from)),
+                mean: Vector3::from(splats.position(&s)),
                 normal: turn * Vector3::ith(shortest, if is_flat { 1.0 } else { 0.0 }),
                 weight: f64::from(s.opacity),
             };

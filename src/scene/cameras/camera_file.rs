@@ -5,18 +5,21 @@ use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::json::JsonNode;
 use crate::camera::{Camera, Intrinsics};
 use crate::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result, shown};
 
 /// The content of a camera file.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Default)]
 pub struct CameraFile {
     /// At least one camera, in the file's order (COLMAP: by image name). Names differ, also on file
     /// systems that ignore case, and are valid file names.
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in the file, often a path with an extension.
     pub names_in_file: Vec<String>,
+    /// Cameras that cannot be drawn, which are no fault until one of them is asked for.
+    pub refused: Vec<RefusedCamera>,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
     /// Remarks on values that were found and applied, one sentence each.
@@ -27,17 +30,73 @@ pub struct CameraFile {
     pub lacks_intrinsics: bool,
 }
 
+/// A camera of a file that cannot be drawn.
+#[derive(Debug)]
+pub struct RefusedCamera {
+    /// Number of cameras before it in the file.
+    pub index: usize,
+    /// Its name as it stands in the file.
+    pub name_in_file: String,
+    /// The reason, with its place in the file.
+    pub error: Error,
+}
+
 impl CameraFile {
-    /// A file of named cameras without warnings.
-    pub(super) fn of(cameras: impl Iterator<Item = Result<NamedCamera>>) -> Result<Self> {
+    /// A file of frames that belong together, all of which must be drawn.
+    pub(super) fn of_path(cameras: impl Iterator<Item = Result<NamedCamera>>) -> Result<Self> {
         let mut file = Self::default();
         for camera in cameras {
-            let NamedCamera { camera, in_file } = camera?;
-            file.cameras.push(camera);
-            file.names_in_file.push(in_file);
+            file.push(camera?);
         }
         Ok(file)
     }
+
+    /// A file of named cameras without other warnings than of cameras that cannot be drawn. Each comes with its
+    /// name for such a case.
+    ///
+    /// # Errors
+    /// The fault of the first camera if there is no other camera.
+    pub(super) fn of(
+        path: &Path,
+        cameras: impl Iterator<Item = (String, Result<NamedCamera>)>,
+    ) -> Result<Self> {
+        let mut file = Self::default();
+        for (index, (name_in_file, camera)) in cameras.enumerate() {
+            match camera {
+                Ok(camera) => file.push(camera),
+                Err(error) => file.refused.push(RefusedCamera {
+                    index,
+                    name_in_file,
+                    error,
+                }),
+            }
+        }
+        let count = file.refused.len();
+        if file.cameras.is_empty() && count > 0 {
+            return Err(file.refused.swap_remove(0).error);
+        }
+        if let Some(first) = file.refused.first() {
+            file.warnings.push(format!(
+                "{}: {count} of {} cameras cannot be drawn and are left out, the first of them \"{}\": {}",
+                shown(path),
+                file.cameras.len() + count,
+                first.name_in_file,
+                first.error,
+            ));
+        }
+        Ok(file)
+    }
+
+    fn push(&mut self, NamedCamera { camera, in_file }: NamedCamera) {
+        self.cameras.push(camera);
+        self.names_in_file.push(in_file);
+    }
+}
+
+/// The name of camera `index` for messages: its text at `key`, if it has one.
+pub(super) fn shown_name(node: &JsonNode, key: &str, index: usize) -> String {
+    let text = node.get(key).and_then(|name| name.text().ok());
+    text.unwrap_or_else(|| view_name(index))
 }
 
 /// A camera, and its name as it stands in the file.

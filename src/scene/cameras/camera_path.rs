@@ -53,7 +53,7 @@ pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
             in_file: name,
         })
     });
-    let mut file = CameraFile::of(cameras)?;
+    let mut file = CameraFile::of_path(cameras)?;
     file.frame_rate = root.get("fps").map(|fps| fps.above_0()).transpose()?;
     Ok(file)
 }

@@ -3,7 +3,7 @@
 //! `transform` is a camera-to-world matrix of 3 rows in OpenGL axes, in nerfstudio's training world, which
 //! its exported scenes share.
 
-use super::camera_file::{CameraFile, NamedCamera, camera_at, view_from_opengl, view_name};
+use super::camera_file::{CameraFile, NamedCamera, camera_at, shown_name, view_from_opengl, view_name};
 use super::camera_options::CameraOptions;
 use super::framing::DEFAULT_SIDE_PX;
 use super::json::JsonNode;
@@ -27,7 +27,7 @@ pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFil
     };
     let [width, height] = options.fallback_size_px.unwrap_or(DEFAULT_SIDE_PX);
     let intrinsics = Intrinsics::from_vertical_fov(width, height, fov.to_radians());
-    let cameras = root.items()?.enumerate().map(|(index, node)| {
+    let read = |index: usize, node: &JsonNode| {
         let in_file = match node.get("file_path") {
             Some(path) => path.text()?,
             None => view_name(index),
@@ -36,8 +36,12 @@ pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFil
         let name = names::of_last_component(&in_file).to_owned();
         let camera = camera_at(node.path, &node.place, name, intrinsics, pose)?;
         Ok(NamedCamera { camera, in_file })
+    };
+    let cameras = root.items()?.enumerate().map(|(index, node)| {
+        let name = shown_name(&node, "file_path", index);
+        (name, read(index, &node))
     });
-    let mut file = CameraFile::of(cameras)?;
+    let mut file = CameraFile::of(root.path, cameras)?;
     file.lacks_intrinsics = true;
     if options.fallback_size_px.is_none() {
         file.warnings.push(format!(

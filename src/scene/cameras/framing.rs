@@ -71,7 +71,8 @@ impl FramingTarget {
         // Splats at one position have only their own extent: three standard deviations.
         let radius = radius.max(3.0 * fine_scale(splats));
         // In f32, a camera closer to the centre than this would coincide with it.
-        let radius = radius.max(f64::from(f32::EPSILON) * centre.amax());
+        let from_origin = centre - Vector3::from(splats.origin());
+        let radius = radius.max(f64::from(f32::EPSILON) * from_origin.amax());
         let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
         Self { centre, radius }
     }
@@ -218,7 +219,7 @@ pub fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
         .map(|s| {
             let size = s.scale.into_iter().fold(0.0, f32::max);
             let weight = f64::from(s.opacity) / f64::from(size).max(floor).max(1e-30);
-            (Vector3::from(s.mean.map(f64::from)), weight)
+            (Vector3::from(splats.position(&s)), weight)
         })
         .filter(|(_, weight)| *weight > 0.0)
         .collect()

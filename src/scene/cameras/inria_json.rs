@@ -8,7 +8,7 @@
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
 
-use super::camera_file::{CameraFile, NamedCamera, camera_at, view_from_centre, view_name};
+use super::camera_file::{CameraFile, NamedCamera, camera_at, shown_name, view_from_centre, view_name};
 use super::json::JsonNode;
 use super::names;
 use crate::camera::{Camera, Intrinsics};
@@ -16,7 +16,11 @@ use quadrille_base::error::Result;
 
 pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
     let nodes = root.items()?.enumerate();
-    CameraFile::of(nodes.map(|(index, node)| read_camera(&node, index)))
+    let cameras = nodes.map(|(index, node)| {
+        let name = shown_name(&node, "img_name", index);
+        (name, read_camera(&node, index))
+    });
+    CameraFile::of(root.path, cameras)
 }
 
 fn read_camera(node: &JsonNode, index: usize) -> Result<NamedCamera> {

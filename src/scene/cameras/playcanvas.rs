@@ -102,7 +102,7 @@ fn file_of(
             in_file: name,
         })
     });
-    CameraFile::of(cameras)
+    CameraFile::of_path(cameras)
 }
 
 fn read_frames(root: &JsonNode, frames: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::camera_file::CameraFile;
 use super::camera_options::CameraOptions;
+use super::names;
 use super::load::load_with;
 use super::picture_size::PictureSize;
 use super::view_list::ViewNames;
@@ -36,12 +37,7 @@ pub fn load_selected(
     let both = size.width.zip(size.height).map(|(w, h)| [w, h]);
     options.fallback_size_px = options.fallback_size_px.or(both);
     let mut file = load_with(path, &options)?;
-    let names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
-    let chosen = ViewNames {
-        names: &names,
-        in_file: &file.names_in_file,
-    };
-    let chosen = chosen.selected(views)?;
+    let chosen = chosen_views(&mut file, views)?;
     let first = chosen.first().map(|&index| &file.cameras[index]);
     let reshaped = first.and_then(|camera| size.reshaping(camera));
     file.warnings.extend(reshaped);
@@ -51,6 +47,35 @@ pub fn load_selected(
     file.names_in_file = chosen.iter().map(|&index| in_file[index].clone()).collect();
     file.cameras = cameras;
     Ok(file)
+}
+
+/// The numbers of the cameras of `file` that `views` selects. Cameras that cannot be drawn count in indices and
+/// ranges; lists of several views pass over them.
+///
+/// # Errors
+/// As [`select`], and the fault of a camera that cannot be drawn if no other one is selected.
+fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
+    let mut names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
+    let mut in_file = file.names_in_file.clone();
+    let mut numbers: Vec<Option<usize>> = (0..names.len()).map(Some).collect();
+    for refused in &file.refused {
+        names.insert(refused.index, names::of_picture(&refused.name_in_file));
+        in_file.insert(refused.index, refused.name_in_file.clone());
+        numbers.insert(refused.index, None);
+    }
+    let listed = ViewNames {
+        names: &names,
+        in_file: &in_file,
+    };
+    let listed = listed.selected(views)?;
+    let drawn: Vec<usize> = listed.iter().filter_map(|&index| numbers[index]).collect();
+    match listed.first().filter(|_| drawn.is_empty()) {
+        None => Ok(drawn),
+        Some(&first) => {
+            let refused = file.refused.iter().position(|refused| refused.index == first);
+            Err(file.refused.swap_remove(refused.unwrap_or(0)).error)
+        }
+    }
 }
 
 /// Selects the cameras of `view`: an index from 0, a name, a range `A..B` (B excluded, either may be

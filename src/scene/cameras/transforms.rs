@@ -6,7 +6,7 @@
 
 use super::camera_file::{
     CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning,
-    panorama_intrinsics, view_from_opengl, view_name, with_lens,
+    panorama_intrinsics, shown_name, view_from_opengl, view_name, with_lens,
 };
 use super::json::JsonNode;
 use super::names;
@@ -51,11 +51,8 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;
     let mut sizes_assumed = 0_u64;
     let mut lenses = Vec::new();
-    let cameras = frames.items()?.enumerate().map(|(index, frame)| {
-        let scope = FrameScope {
-            root,
-            frame: &frame,
-        };
+    let mut read = |index: usize, frame: &JsonNode| {
+        let scope = FrameScope { root, frame };
         let lens = scope.lens()?;
         lenses.push(lens);
         let size = match scope.size()? {
@@ -78,9 +75,13 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
         let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
         Ok(NamedCamera { camera, in_file })
+    };
+    let cameras = frames.items()?.enumerate().map(|(index, frame)| {
+        let name = shown_name(&frame, "file_path", index);
+        (name, read(index, &frame))
     });
-    let mut file = CameraFile::of(cameras)?;
-    file.warnings = warnings(root, sizes_assumed, &lenses);
+    let mut file = CameraFile::of(root.path, cameras)?;
+    file.warnings.extend(warnings(root, sizes_assumed, &lenses));
     Ok(file)
 }
 

@@ -91,7 +91,7 @@ fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
         decode(&[*record], &mut lanes);
         let value = |slot: usize| lanes[slot][0];
         for axis in 0..3 {
-            raw.mean[axis][row] = value(axis);
+            raw.mean[axis][row] = f64::from(value(axis));
             raw.scale[axis][row] = value(3 + axis);
             raw.sh_constant[axis][row] = value(11 + axis);
         }
@@ -161,7 +161,7 @@ pub(super) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<
     for row in 0..raw.rows() {
         task.check()?;
         for column in &raw.mean {
-            bytes.extend(column[row].to_le_bytes());
+            bytes.extend(narrow(column[row]).to_le_bytes());
         }
         for column in &raw.scale {
             bytes.extend(narrow(f64::from(column[row]).exp()).to_le_bytes());

@@ -253,7 +253,7 @@ impl Section {
         let rotation = scale + 3 * size;
         let colour = rotation + 4 * size;
         for axis in 0..3 {
-            raw.mean[axis][row] = position[axis];
+            raw.mean[axis][row] = f64::from(position[axis]);
             raw.scale[axis][row] = number(record, scale + size * axis);
             let shown = f64::from(record[colour + axis]) / 255.0;
             raw.sh_constant[axis][row] = narrow((shown - 0.5) / SH_C0);

@@ -95,8 +95,9 @@ pub fn load_table_task(
     task: &Task,
 ) -> Result<SplatTable> {
     open(path.as_ref(), options, task, |reader, source| {
-        let table = (reader.table)(source)?;
+        let mut table = (reader.table)(source)?;
         task.check()?;
+        table.warn_of_rounding();
         Ok(table)
     })
 }
@@ -191,10 +192,12 @@ fn description(path: &Path) -> Result<PathBuf> {
 }
 
 fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {
-    match reader.scene {
-        Some(scene) => scene(source),
-        None => (reader.table)(source)?.into_scene_with(source.task),
-    }
+    let mut scene = match reader.scene {
+        Some(scene) => scene(source)?,
+        None => (reader.table)(source)?.into_scene_with(source.task)?,
+    };
+    scene.warn_of_rounding();
+    Ok(scene)
 }
 
 /// Reads a file of any format.

@@ -139,6 +139,11 @@ impl OutputFormat {
         if !others.is_empty() {
             losses.push(format!("columns {} are left out", others.join(", ")));
         }
+        if table.origin() != [0.0; 3] {
+            let sentence = "positions in double precision are rounded to single precision, which does not resolve the \
+                            splats (move the scene to the origin with --translate)";
+            losses.push(sentence.to_owned());
+        }
         let has_flag = matches!(self, Self::Spz3 | Self::Spz4 | Self::Sog | Self::SogFolder);
         if table.encoding.antialiased == Some(true) && !has_flag {
             losses.push("the flag of antialiased training is left out".to_owned());

@@ -53,12 +53,13 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     };
     images.sort_by(|a, b| a.name.cmp(&b.name));
     let cameras = images.into_iter().map(|image| {
-        Ok(NamedCamera {
-            camera: camera(&images_path, &image, &lenses)?,
-            in_file: image.name,
-        })
+        let camera = camera(&images_path, &image, &lenses).map(|camera| NamedCamera {
+            camera,
+            in_file: image.name.clone(),
+        });
+        (image.name, camera)
     });
-    let mut file = CameraFile::of(cameras)?;
+    let mut file = CameraFile::of(&images_path, cameras)?;
     let count = |kind: FileLens| lenses.values().filter(|lens| lens.kind() == kind).count();
     let of = |count: usize| format!("{count} of {} cameras", lenses.len());
     let distorted = count(FileLens::Distorted);

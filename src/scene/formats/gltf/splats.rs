@@ -236,7 +236,7 @@ fn attributes(
     let per_channel = rest_coefficients(degree);
     task.check()?;
     Ok(RawColumns {
-        mean: std::array::from_fn(|axis| column(&means, axis)),
+        mean: [0, 1, 2].map(|axis| means.iter().map(|v| f64::from(v[axis])).collect()),
         scale: std::array::from_fn(|axis| column(&scales, axis)),
         rotation: std::array::from_fn(component),
         opacity: opacities.iter().map(|[o]| logit(f64::from(*o))).collect(),

@@ -73,7 +73,7 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
     let mut attributes = attributes(&raw, task);
     task.check()?;
     let bounds = |pick: fn(f32, f32) -> f32, start: f32| {
-        let axis = |values: &Vec<f32>| values.iter().copied().fold(start, pick);
+        let axis = |values: &Vec<f64>| values.iter().copied().map(narrow).fold(start, pick);
         raw.mean.each_ref().map(axis)
     };
     if raw.rows() > 0 {
@@ -110,7 +110,9 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     let named = |name: &str| format!("{SPLATTING}:{name}");
     let xyz = |columns: &[Vec<f32>; 3], row: usize| [0, 1, 2].map(|axis| columns[axis][row]);
     let checked = (rows, task);
-    attributes.floats("POSITION".to_owned(), checked, |row| xyz(&raw.mean, row));
+    attributes.floats("POSITION".to_owned(), checked, |row| {
+        [0, 1, 2].map(|axis| narrow(raw.mean[axis][row]))
+    });
     // The colour of viewers that draw points in place of splats.
     let colour = |row: usize| {
         let rgb = xyz(&raw.sh_constant, row).map(|c| f64::from(c) * SH_C0 + 0.5);

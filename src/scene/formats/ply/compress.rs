@@ -100,7 +100,7 @@ fn values(raw: &RawColumns, row: usize) -> [[f32; 3]; 3] {
     let log = |axis: usize| raw.scale[axis][row].clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT);
     let shown = |channel: usize| f64::from(raw.sh_constant[channel][row]) * SH_C0 + 0.5;
     [
-        std::array::from_fn(|axis| raw.mean[axis][row]),
+        std::array::from_fn(|axis| narrow(raw.mean[axis][row])),
         std::array::from_fn(log),
         std::array::from_fn(|channel| narrow(shown(channel))),
     ]

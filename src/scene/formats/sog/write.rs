@@ -114,8 +114,8 @@ struct PackedMeans {
 }
 
 fn means(raw: &RawColumns, task: &Task) -> Result<PackedMeans> {
-    let log = |v: f32| f64::from(v).abs().ln_1p().copysign(f64::from(v));
-    let bound = |column: &Vec<f32>, pick: fn(f64, f64) -> f64| {
+    let log = |v: f64| v.abs().ln_1p().copysign(v);
+    let bound = |column: &Vec<f64>, pick: fn(f64, f64) -> f64| {
         let values = column.iter().take_while(|_| !task.is_cancelled());
         values.map(|v| log(*v)).reduce(pick).unwrap_or(0.0)
     };

@@ -25,8 +25,8 @@ pub(super) fn position([a, b, c]: [u8; 3], fraction_bits: u8) -> f32 {
 }
 
 /// Packs a coordinate; `None` beyond the range.
-pub(super) fn pack_position(value: f32, fraction_bits: u8) -> Option<[u8; 3]> {
-    let fixed = (f64::from(value) * f64::from(fraction_bits).exp2()).round();
+pub(super) fn pack_position(value: f64, fraction_bits: u8) -> Option<[u8; 3]> {
+    let fixed = (value * f64::from(fraction_bits).exp2()).round();
     if !(-POSITION_LIMIT..POSITION_LIMIT).contains(&fixed) {
         return None;
     }

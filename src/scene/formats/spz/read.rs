@@ -274,10 +274,10 @@ fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> Result<Raw
         let (colour, scale) = (per_row(colours, row), per_row(scales, row));
         for axis in 0..3 {
             let value = 3 * row + axis;
-            raw.mean[axis][row] = match header.version {
+            raw.mean[axis][row] = f64::from(match header.version {
                 1 => packed::half_position([positions[2 * value], positions[2 * value + 1]]),
                 _ => packed::position(per_row(positions, value), header.fraction_bits),
-            };
+            });
             raw.scale[axis][row] = packed::scale(scale[axis]);
             raw.sh_constant[axis][row] = packed::colour(colour[axis]);
         }

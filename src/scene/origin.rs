@@ -1,0 +1,93 @@
+//! Scenes far from the origin, whose detail single precision does not resolve.
+//!
+//! Coordinates of maps are millions of metres, where the step of f32 is half a metre. Files in double precision
+//! keep such positions, so that splats are stored relative to a centre near them.
+
+use quadrille_base::math::narrow;
+
+/// Steps of f32 that the median splat spans at least where single precision will do. Below it, rounded positions
+/// change a picture visibly. An assumption, which only files in double precision and warnings depend on.
+const LEAST_STEPS: f64 = 16.0;
+
+/// Number of splats to examine.
+pub(crate) const SAMPLES: usize = 4096;
+
+/// The detail of a scene, and the resolution of f32 at its centre.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Resolution {
+    /// Medians of the positions, rounded to whole units.
+    centre: [f64; 3],
+    /// Difference of the floats around the largest coordinate of the centre, in world units.
+    step: f64,
+    /// Median of the splats' largest standard deviations, in world units.
+    scale: f64,
+}
+
+impl Resolution {
+    /// The resolution of a scene with these centres and largest standard deviations; `None` without a splat.
+    pub(crate) fn of(splats: impl Iterator<Item = ([f64; 3], f64)>) -> Option<Self> {
+        let mut columns: [Vec<f64>; 4] = Default::default();
+        for ([x, y, z], scale) in splats {
+            let values = [x, y, z, scale];
+            if values.iter().all(|value| value.is_finite()) {
+                for (column, value) in columns.iter_mut().zip(values) {
+                    column.push(value);
+                }
+            }
+        }
+        let middle = columns[0].len() / 2;
+        if columns[0].is_empty() {
+            return None;
+        }
+        let [x, y, z, scale] =
+            columns.map(|mut column| *column.select_nth_unstable_by(middle, f64::total_cmp).1);
+        let largest = [x, y, z].map(|v| narrow(v).abs()).into_iter().fold(0.0, f32::max);
+        Some(Self {
+            centre: [x, y, z].map(f64::round),
+            step: f64::from(largest.next_up()) - f64::from(largest),
+            scale,
+        })
+    }
+
+    fn is_coarse(&self) -> bool {
+        self.scale < LEAST_STEPS * self.step
+    }
+
+    /// The point that positions in double precision are stored relative to: zero, unless f32 is too coarse
+    /// for the scene.
+    pub(crate) fn origin(&self) -> [f64; 3] {
+        match self.is_coarse() {
+            true => self.centre,
+            false => [0.0; 3],
+        }
+    }
+
+    /// The warning about positions that were rounded to single precision, if it is too coarse for the scene.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let Self { centre: [x, y, z], step, scale } = self;
+        self.is_coarse().then(|| {
+            format!(
+                "positions around ({x}, {y}, {z}) in single precision are rounded to steps of {step:.2e}, and half of \
+                 the splats are smaller than {scale:.2e}: keep such a scene in a PLY with x, y and z of type double, \
+                 or move it to the origin before it is stored"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scene_is_far_if_its_splats_are_smaller_than_a_few_steps() {
+        let at = |x: f64, scale: f64| Resolution::of((0..9).map(|i| ([x + f64::from(i), 0.0, -x], scale)));
+        assert_eq!(at(0.0, 1e-3).unwrap().origin(), [0.0; 3]);
+        // The step at 512,004 is 1/32.
+        assert_eq!(at(512_000.0, 0.51).unwrap().origin(), [0.0; 3]);
+        let far = at(512_000.25, 0.49).unwrap();
+        assert_eq!(far.origin(), [512_004.0, 0.0, -512_000.0]);
+        assert!(far.warning().unwrap().contains("3.12e-2"), "{:?}", far.warning());
+        assert_eq!(at(f64::NAN, 1.0), None);
+    }
+}
