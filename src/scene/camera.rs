@@ -136,31 +136,58 @@ impl Camera {
 
     /// The camera with another projection. A panorama shows the whole sphere: its focal lengths and
     /// principal point follow from the size of the picture.
-    ///
-    /// # Errors
-    /// When the distance from the principal point does not grow with the angle up to the corners of the
-    /// picture.
-    pub fn with_projection(mut self, projection: Projection) -> Result<Self> {
+    #[must_use]
+    pub fn with_projection(mut self, projection: Projection) -> Self {
         let size = [f64::from(self.width), f64::from(self.height)];
         if projection == Projection::Equirectangular {
             self.focal_px = [size[0] / TAU, size[1] / PI];
             self.principal_px = [size[0] / 2.0, size[1] / 2.0];
         }
-        let reach = [0, 1].map(|axis| {
-            let centre = self.principal_px[axis];
-            centre.abs().max((size[axis] - centre).abs()) / self.focal_px[axis]
-        });
-        projection.check(reach[0].hypot(reach[1]))?;
         self.projection = projection;
-        Ok(self)
+        self
+    }
+
+    /// Share of the picture, 0 to 1, that lies beyond the last direction of a fisheye and stays empty.
+    fn share_beyond_lens(&self) -> f64 {
+        /// Samples along each side of the picture.
+        const SIDE: u32 = 64;
+        let Projection::Fisheye(lens) = self.projection else {
+            return 0.0;
+        };
+        let from_centre = |axis: usize, sample: u32| {
+            let side = f64::from([self.width, self.height][axis]);
+            let at = side * (f64::from(sample) + 0.5) / f64::from(SIDE);
+            (at - self.principal_px[axis]) / self.focal_px[axis]
+        };
+        let all = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (x, y)));
+        let beyond =
+            all.filter(|(x, y)| from_centre(0, *x).hypot(from_centre(1, *y)) > lens.reach());
+        beyond.count() as f64 / f64::from(SIDE * SIDE)
+    }
+
+    /// The warning about cameras whose lens does not reach the corners of the picture.
+    pub(crate) fn lens_warning(cameras: &[Self]) -> Option<String> {
+        let shares = cameras
+            .iter()
+            .map(|camera| (camera, camera.share_beyond_lens()));
+        let (camera, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let Projection::Fisheye(lens) = camera.projection else {
+            return None;
+        };
+        (share > 0.0).then(|| {
+            format!(
+                "view {}: its lens ends {:.1} degrees from the axis, and {:.0} % of the picture beyond stay empty",
+                camera.name,
+                lens.max_angle().to_degrees(),
+                (100.0 * share).ceil(),
+            )
+        })
     }
 
     /// The view through a fisheye without distortion that has a vertical field of view of `fov_radians`
     /// around the centre of the picture.
-    ///
-    /// # Errors
-    /// As [`Self::with_projection`].
-    pub fn through_fisheye(mut self, fov_radians: f64) -> Result<Self> {
+    #[must_use]
+    pub fn through_fisheye(mut self, fov_radians: f64) -> Self {
         let size = [f64::from(self.width), f64::from(self.height)];
         self.focal_px = [size[1] / fov_radians; 2];
         self.principal_px = size.map(|side| side / 2.0);
@@ -219,7 +246,8 @@ impl Camera {
         if origin == [0.0; 3] {
             return Cow::Borrowed(self);
         }
-        let translation_in_view = self.translation_in_view + self.view_from_world * Vector3::from(origin);
+        let translation_in_view =
+            self.translation_in_view + self.view_from_world * Vector3::from(origin);
         Cow::Owned(Self {
             translation_in_view,
             ..self.clone()

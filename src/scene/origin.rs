@@ -41,7 +41,10 @@ impl Resolution {
         }
         let [x, y, z, scale] =
             columns.map(|mut column| *column.select_nth_unstable_by(middle, f64::total_cmp).1);
-        let largest = [x, y, z].map(|v| narrow(v).abs()).into_iter().fold(0.0, f32::max);
+        let largest = [x, y, z]
+            .map(|v| narrow(v).abs())
+            .into_iter()
+            .fold(0.0, f32::max);
         Some(Self {
             centre: [x, y, z].map(f64::round),
             step: f64::from(largest.next_up()) - f64::from(largest),
@@ -64,7 +67,11 @@ impl Resolution {
 
     /// The warning about positions that were rounded to single precision, if it is too coarse for the scene.
     pub(crate) fn warning(&self) -> Option<String> {
-        let Self { centre: [x, y, z], step, scale } = self;
+        let Self {
+            centre: [x, y, z],
+            step,
+            scale,
+        } = self;
         self.is_coarse().then(|| {
             format!(
                 "positions around ({x}, {y}, {z}) in single precision are rounded to steps of {step:.2e}, and half of \
@@ -81,13 +88,19 @@ mod tests {
 
     #[test]
     fn a_scene_is_far_if_its_splats_are_smaller_than_a_few_steps() {
-        let at = |x: f64, scale: f64| Resolution::of((0..9).map(|i| ([x + f64::from(i), 0.0, -x], scale)));
+        let at = |x: f64, scale: f64| {
+            Resolution::of((0..9).map(|i| ([x + f64::from(i), 0.0, -x], scale)))
+        };
         assert_eq!(at(0.0, 1e-3).unwrap().origin(), [0.0; 3]);
         // The step at 512,004 is 1/32.
         assert_eq!(at(512_000.0, 0.51).unwrap().origin(), [0.0; 3]);
         let far = at(512_000.25, 0.49).unwrap();
         assert_eq!(far.origin(), [512_004.0, 0.0, -512_000.0]);
-        assert!(far.warning().unwrap().contains("3.12e-2"), "{:?}", far.warning());
+        assert!(
+            far.warning().unwrap().contains("3.12e-2"),
+            "{:?}",
+            far.warning()
+        );
         assert_eq!(at(f64::NAN, 1.0), None);
     }
 }

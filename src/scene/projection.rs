@@ -106,9 +106,9 @@ impl FisheyeLens {
         low
     }
 
-    /// Whether the distance grows up to `radius`, or to the largest angle of all fisheyes.
-    fn reaches(&self, radius: f64) -> bool {
-        self.max_angle >= MAX_FISHEYE_ANGLE || self.distance(self.max_angle).0 >= radius
+    /// Distance from the principal point in focal lengths up to which directions are drawn.
+    pub(super) fn reach(&self) -> f64 {
+        self.distance(self.max_angle).0
     }
 
     fn point(&self, [x, y, z]: [f64; 3]) -> Option<PlanePoint> {
@@ -176,25 +176,6 @@ impl Projection {
     pub fn is_pinhole(&self) -> bool {
         *self == Self::Pinhole
     }
-
-    /// Refuses a lens that does not reach the corners of a picture, at most `radius` focal lengths from the
-    /// principal point.
-    pub(super) fn check(&self, radius: f64) -> Result<()> {
-        match self {
-            Self::Fisheye(lens) if !lens.reaches(radius) => Err(Error::argument(
-                "fisheye coefficients",
-                format!(
-                    "a distance that grows with the angle up to the corners of the picture, {radius:.4} focal lengths away"
-                ),
-                format!(
-                    "{:?}, with which it grows only to {:.4}",
-                    lens.coefficients,
-                    lens.distance(lens.max_angle).0
-                ),
-            )),
-            _ => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -211,8 +192,7 @@ mod tests {
         let at = |angle: f64| projection.point([angle.sin(), 0.0, angle.cos()]);
         assert!(at(turning - 1e-6).is_some() && at(turning + 1e-6).is_none());
         // There, the distance is two thirds of the angle.
-        assert!(projection.check(turning * 2.0 / 3.0 - 1e-6).is_ok());
-        assert!(projection.check(turning * 2.0 / 3.0 + 1e-6).is_err());
+        assert!((lens.reach() - turning * 2.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]
@@ -224,10 +204,9 @@ mod tests {
                 assert!(FisheyeLens::new(coefficients).is_err(), "{bad}");
             }
         }
-        // The distance turns at once.
+        // The distance turns almost at once.
         let turning = FisheyeLens::new([-1e4, 0.0, 0.0, 0.0]).unwrap();
-        assert!(turning.max_angle() < 0.01);
-        assert!(Projection::Fisheye(turning).check(0.1).is_err());
+        assert!(turning.max_angle() < 0.01 && turning.reach() > 0.0);
         for p in [[f64::NAN; 3], [0.0; 3], [f64::INFINITY; 3]] {
             assert_eq!(Projection::Equirectangular.point(p), None);
             let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);

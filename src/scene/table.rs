@@ -153,22 +153,33 @@ impl SplatTable {
         sh_degree_of(self.names()).unwrap_or(0)
     }
 
-    /// The numbers of the column called `name`.
-    pub fn column(&self, name: &str) -> Option<&ColumnValues> {
+    /// The numbers of the column called `name`, as they are stored.
+    pub fn values(&self, name: &str) -> Option<&ColumnValues> {
         let column = self.columns.iter().find(|column| column.name == name)?;
         Some(&column.values)
     }
 
+    /// The numbers of the column called `name`, rounded to f32.
+    pub fn column(&self, name: &str) -> Option<Cow<'_, [f32]>> {
+        self.values(name).map(ColumnValues::as_f32)
+    }
+
     /// The resolution of single precision at the centre of the scene; `None` without splats or positions.
     fn resolution(&self) -> Option<Resolution> {
-        let centre = ["x", "y", "z"].map(|name| self.column(name));
+        let centre = ["x", "y", "z"].map(|name| self.values(name));
         let [Some(x), Some(y), Some(z)] = centre else {
             return None;
         };
-        let scales: Vec<&ColumnValues> = PLAIN[3..6].iter().filter_map(|name| self.column(name)).collect();
+        let scales: Vec<&ColumnValues> = PLAIN[3..6]
+            .iter()
+            .filter_map(|name| self.values(name))
+            .collect();
         let rows = (0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1));
         Resolution::of(rows.map(|row| {
-            let log = scales.iter().map(|column| column.get(row)).fold(f64::NEG_INFINITY, f64::max);
+            let log = scales
+                .iter()
+                .map(|column| column.get(row))
+                .fold(f64::NEG_INFINITY, f64::max);
             ([x, y, z].map(|column| column.get(row)), log.exp())
         }))
     }
@@ -184,7 +195,8 @@ impl SplatTable {
 
     /// Whether positions are in double precision.
     fn has_doubles(&self) -> bool {
-        let is_double = |name| matches!(self.column(name), Some(ColumnValues::Other(Scalar::F64, _)));
+        let is_double =
+            |name| matches!(self.values(name), Some(ColumnValues::Other(Scalar::F64, _)));
         ["x", "y", "z"].into_iter().any(is_double)
     }
 
@@ -324,7 +336,10 @@ impl SplatTable {
             values[5] = vec![f32::MIN_POSITIVE.ln(); self.rows];
         }
         let filter = values.pop().unwrap_or_default();
-        let lengths = mean.iter().map(Vec::len).chain(values[3..].iter().map(Vec::len));
+        let lengths = mean
+            .iter()
+            .map(Vec::len)
+            .chain(values[3..].iter().map(Vec::len));
         if let Some(slot) = lengths.into_iter().position(|len| len != self.rows) {
             let name = PLAIN.get(slot).map_or("f_rest_*", |name| name);
             let expected = format!("a column \"{name}\"");
@@ -448,7 +463,9 @@ impl RawColumns {
         }
         let mut add = |name: String, values: Vec<f32>| {
             let values = match is_double(&name) {
-                true => ColumnValues::Other(Scalar::F64, values.into_iter().map(f64::from).collect()),
+                true => {
+                    ColumnValues::Other(Scalar::F64, values.into_iter().map(f64::from).collect())
+                }
                 false => ColumnValues::F32(values),
             };
             columns.push(Column { name, values });
@@ -479,7 +496,10 @@ impl RawColumns {
         let found = Resolution::of(rows.map(|row| {
             let logs = self.scale.each_ref().map(|column| f64::from(column[row]));
             let mean = self.mean.each_ref().map(|column| column[row]);
-            (mean, logs.into_iter().fold(f64::NEG_INFINITY, f64::max).exp())
+            (
+                mean,
+                logs.into_iter().fold(f64::NEG_INFINITY, f64::max).exp(),
+            )
         }));
         found.map_or([0.0; 3], |found| found.origin())
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 use quadrille::convert::{Action, Condition};
 use quadrille::nalgebra::Vector3;
 use quadrille::{
-    Camera, Frame, LoadOptions, OutputFormat, Protocol, Recipe, RenderSettings,
-    Renderer, SplatTable, Splats, Synthetic, compare, default_camera, load, load_cameras,
-    load_table, render_reference, write_table,
+    Camera, Frame, LoadOptions, OutputFormat, Protocol, Recipe, RenderSettings, Renderer,
+    SplatTable, Splats, Synthetic, compare, default_camera, load, load_cameras, load_table,
+    render_reference, write_table,
 };
 use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::ColumnValues;
@@ -40,12 +40,18 @@ fn through_a_file(table: &SplatTable, folder: &Path) -> Splats {
     let path = folder.join("far.ply");
     write_table(&path, table, OutputFormat::Ply).unwrap();
     let scene = load(&path).unwrap();
-    assert!(scene.encoding.warnings.is_empty(), "{:?}", scene.encoding.warnings);
+    assert!(
+        scene.encoding.warnings.is_empty(),
+        "{:?}",
+        scene.encoding.warnings
+    );
     scene.splats
 }
 
 fn draw(splats: &Splats, camera: &Camera) -> Frame {
-    Renderer::default().render(splats, camera, &RenderSettings::default()).0
+    Renderer::default()
+        .render(splats, camera, &RenderSettings::default())
+        .0
 }
 
 fn assert_alike(far: &Frame, near: &Frame, least_db: f64) {
@@ -118,7 +124,10 @@ fn positions_rounded_to_single_precision_are_warned_of() {
     assert!(warned(&table.encoding.warnings));
     // A conversion that rounds says so.
     let lost = OutputFormat::Spz4.losses(&moved(&table));
-    assert!(lost.iter().any(|loss| loss.contains("single precision")), "{lost:?}");
+    assert!(
+        lost.iter().any(|loss| loss.contains("single precision")),
+        "{lost:?}"
+    );
 }
 
 /// Right values by numpy, in double precision.
@@ -127,8 +136,8 @@ fn actions_keep_double_precision() {
     let Some(folder) = shared::path("cases/splats/13-geo") else {
         return;
     };
-    let [double, local] =
-        ["double.ply", "local.ply"].map(|name| load_table(folder.join(name), LoadOptions::default()).unwrap());
+    let [double, local] = ["double.ply", "local.ply"]
+        .map(|name| load_table(folder.join(name), LoadOptions::default()).unwrap());
     let after = |actions: &[Action]| {
         let mut table = double.clone();
         for action in actions {
@@ -138,8 +147,11 @@ fn actions_keep_double_precision() {
     };
     let home = after(&[Action::Translate([-512_345.25, -4_654_321.5, -312.0])]);
     for name in ["x", "y", "z"] {
-        let [found, expected] = [&home, &local].map(|table| table.column(name).unwrap());
-        assert!(matches!(found, ColumnValues::Other(Scalar::F64, _)), "{name}");
+        let [found, expected] = [&home, &local].map(|table| table.values(name).unwrap());
+        assert!(
+            matches!(found, ColumnValues::Other(Scalar::F64, _)),
+            "{name}"
+        );
         for row in 0..home.rows() {
             let off = (found.get(row) - expected.get(row)).abs();
             assert!(off <= 3e-8, "{name}, row {row}: {off:e}");
@@ -147,7 +159,7 @@ fn actions_keep_double_precision() {
     }
     // Columns that the move leaves alone keep their type.
     for column in &double.columns[3..] {
-        assert_eq!(home.column(&column.name), Some(&column.values));
+        assert_eq!(home.values(&column.name), Some(&column.values));
     }
     let low = [512_345.25, 4_654_321.5, 311.0];
     let kept = after(&[Action::KeepBox(low, [512_347.0, 4_654_323.0, 314.0])]);
@@ -164,7 +176,10 @@ fn actions_keep_double_precision() {
         action.apply(&mut at_home, Path::new("home.ply")).unwrap();
         let moved = after(&[action.clone()]);
         assert_eq!(moved.rows(), at_home.rows(), "{action:?}");
-        let x = moved.column("x").unwrap();
-        assert!(matches!(x, ColumnValues::Other(Scalar::F64, _)), "{action:?}");
+        let x = moved.values("x").unwrap();
+        assert!(
+            matches!(x, ColumnValues::Other(Scalar::F64, _)),
+            "{action:?}"
+        );
     }
 }

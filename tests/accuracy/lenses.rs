@@ -28,16 +28,13 @@ fn pinhole(width: u32, height: u32, fov_degrees: f64) -> Camera {
 /// The lenses of the tests on one pose: 200 degrees with and without distortion, and a panorama.
 fn lenses(width: u32, height: u32) -> [Camera; 3] {
     let camera = pinhole(width, height, 60.0);
-    let fisheye = camera
-        .clone()
-        .through_fisheye(200_f64.to_radians())
-        .unwrap();
+    let fisheye = camera.clone().through_fisheye(200_f64.to_radians());
     let distorted = FisheyeLens::new(COEFFICIENTS).unwrap();
     let distorted = fisheye
         .clone()
         .with_projection(Projection::Fisheye(distorted));
     let panorama = camera.with_projection(Projection::Equirectangular);
-    [fisheye, distorted.unwrap(), panorama.unwrap()]
+    [fisheye, distorted, panorama]
 }
 
 /// `len` splats on all sides of the camera, some of them large, near or at the poles.
@@ -259,14 +256,45 @@ fn every_level_draws_as_the_oracle() {
 #[test]
 fn a_narrow_fisheye_is_a_pinhole() {
     let camera = pinhole(80, 60, 0.6);
-    let fisheye = camera
-        .clone()
-        .through_fisheye(0.6_f64.to_radians())
-        .unwrap();
+    let fisheye = camera.clone().through_fisheye(0.6_f64.to_radians());
     let splats = scenes::splats(&mut Random::new(43), &camera, 2000, 1);
     let psnr = psnr(&reference(&splats, &fisheye), &reference(&splats, &camera));
     // Splats of the same depth may change places, since a fisheye draws them by distance.
     assert!(psnr > 50.0, "{psnr}");
+}
+
+/// A circular fisheye, whose distance stops growing inside the picture: what is inside is drawn, and the corners
+/// stay empty.
+#[test]
+fn the_corners_beyond_a_lens_stay_empty() {
+    let lens = FisheyeLens::new([-0.1, 0.0, 0.0, 0.0]).unwrap();
+    let mut camera = pinhole(120, 100, 60.0).with_projection(Projection::Fisheye(lens));
+    // The circle has a radius of 40 pixels: two thirds of the angle at which the slope is zero.
+    camera.focal_px = [40.0 / (lens.max_angle() * 2.0 / 3.0); 2];
+    let splats = around(&mut Random::new(46), &camera, 1500, 1);
+    let frame = reference(&splats, &camera);
+    let radius = |at: usize| {
+        let (x, y) = (at % 120, at / 120);
+        (x as f64 + 0.5 - 60.0).hypot(y as f64 + 0.5 - 50.0)
+    };
+    let covered = |least: f64, most: f64| {
+        let pixels = frame.pixels().iter().enumerate();
+        let inside: Vec<_> = pixels
+            .filter(|(at, _)| (least..most).contains(&radius(*at)))
+            .collect();
+        let drawn = inside.iter().filter(|(_, pixel)| pixel[3] > 0.0).count();
+        drawn as f64 / inside.len() as f64
+    };
+    assert!(covered(0.0, 38.0) > 0.9, "{}", covered(0.0, 38.0));
+    assert_eq!(covered(60.0, 99.0), 0.0);
+    let fast = Renderer::default()
+        .render(&splats, &camera, &RenderSettings::default())
+        .0;
+    hold(
+        "max",
+        Differences::between(&fast, &frame).max(),
+        "a circular fisheye",
+    );
 }
 
 /// A camera that turns by half a circle shifts its panorama by half of the width, so that every splat at the
@@ -277,7 +305,7 @@ fn the_seam_of_a_panorama_does_not_show() {
     let (eye, up) = (Vector3::zeros(), Vector3::new(0.0, -1.0, 0.0));
     let towards = |z: f64| {
         let camera = Camera::look_at("a", lens, eye, Vector3::new(0.0, 0.0, z), up).unwrap();
-        camera.with_projection(Projection::Equirectangular).unwrap()
+        camera.with_projection(Projection::Equirectangular)
     };
     let (front, back) = (towards(1.0), towards(-1.0));
     let splats = around(&mut Random::new(44), &front, 1500, 2);
@@ -322,9 +350,7 @@ fn a_window_of_a_panorama_is_what_a_pinhole_sees() {
     let expected = reference(&splats, &camera);
     let settings = RenderSettings::default();
     let panorama = camera.resized(2048, 1024).unwrap();
-    let panorama = panorama
-        .with_projection(Projection::Equirectangular)
-        .unwrap();
+    let panorama = panorama.with_projection(Projection::Equirectangular);
     let sphere = Renderer::default().render(&splats, &panorama, &settings).0;
     let at = |column: i64, row: i64| {
         let column = column.rem_euclid(2048) as usize;
@@ -351,7 +377,7 @@ fn a_window_of_a_panorama_is_what_a_pinhole_sees() {
 
 #[test]
 fn hostile_lenses_and_scenes_do_no_harm() {
-    let camera = pinhole(40, 30, 60.0).through_fisheye(3.0).unwrap();
+    let camera = pinhole(40, 30, 60.0).through_fisheye(3.0);
     let turning = FisheyeLens::new([-0.5, 0.0, 0.0, 0.0]).unwrap();
     let error = camera.clone().with_projection(Projection::Fisheye(turning));
     let error = error.unwrap_err().to_string();

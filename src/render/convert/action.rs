@@ -173,7 +173,7 @@ fn keep_centres(
     task: &Task,
     inside: impl Fn([f64; 3]) -> bool,
 ) -> Result<()> {
-    let columns = ["x", "y", "z"].map(|name| table.column(name));
+    let columns = ["x", "y", "z"].map(|name| table.values(name));
     let centre = |row: usize| columns.map(|column| column.map_or(f64::NAN, |c| c.get(row)));
     let rows = u32::try_from(table.rows()).unwrap_or(u32::MAX);
     let rows: Vec<u32> = (0..rows)

@@ -144,12 +144,12 @@ impl Operand {
             let expected = format!("scale_min, scale_max or a column ({})", names.join(", "));
             Error::argument("condition", expected, name)
         };
-        let column = |name: &str| table.column(name).ok_or_else(unknown);
+        let column = |name: &str| table.values(name).ok_or_else(unknown);
         let extreme = |pick: fn(f64, f64) -> f64| -> Result<OperandValues<'t>> {
             let logs = column("scale_0")?;
             let mut values: Vec<f64> = (0..table.rows()).map(|row| logs.get(row)).collect();
             for name in ["scale_1", "scale_2"] {
-                let Some(axis) = table.column(name) else {
+                let Some(axis) = table.values(name) else {
                     continue;
                 };
                 for (row, value) in values.iter_mut().enumerate() {
@@ -163,7 +163,9 @@ impl Operand {
             "opacity" => {
                 let logits = column(name)?;
                 let sigmoid = |row| quadrille_scene::activation::sigmoid(logits.get(row));
-                Ok(OperandValues::Derived((0..table.rows()).map(sigmoid).collect()))
+                Ok(OperandValues::Derived(
+                    (0..table.rows()).map(sigmoid).collect(),
+                ))
             }
             "scale_max" => extreme(f64::max),
             "scale_min" => extreme(f64::min),

@@ -131,7 +131,8 @@ impl Merging {
             nearest.iter().map(pair).min_by(in_order)
         };
         let positions = self.bodies.iter().map(|body| body.mean.into());
-        let found = Neighbours::new(positions, self.origin, task).of_all(NEIGHBOURS, task, cheapest)?;
+        let found =
+            Neighbours::new(positions, self.origin, task).of_all(NEIGHBOURS, task, cheapest)?;
         let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
         let pairs = task.uninterrupted(move || {
             pairs.par_sort_unstable_by(in_order);

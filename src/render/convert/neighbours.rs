@@ -36,7 +36,11 @@ pub(super) struct Neighbours {
 impl Neighbours {
     /// Builds the tree of all points, relative to `origin`, in whose surroundings f32 resolves them. Their coordinates
     /// must be finite. The tree has no meaning once the task is cancelled.
-    pub(super) fn new(positions: impl Iterator<Item = [f64; 3]>, origin: [f64; 3], task: &Task) -> Self {
+    pub(super) fn new(
+        positions: impl Iterator<Item = [f64; 3]>,
+        origin: [f64; 3],
+        task: &Task,
+    ) -> Self {
         let point = |(row, position): (u32, [f64; 3])| Point {
             position: [0, 1, 2].map(|axis| narrow(position[axis] - origin[axis])),
             row,

@@ -6,6 +6,7 @@ use std::path::Path;
 use nalgebra::{Matrix3, Vector3};
 
 use super::json::JsonNode;
+use super::view_list::LISTED_NAMES;
 use crate::camera::{Camera, Intrinsics};
 use crate::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result, shown};
@@ -76,11 +77,14 @@ impl CameraFile {
             return Err(file.refused.swap_remove(0).error);
         }
         if let Some(first) = file.refused.first() {
+            let names = file.refused.iter().take(LISTED_NAMES);
+            let names: Vec<&str> = names.map(|refused| refused.name_in_file.as_str()).collect();
             file.warnings.push(format!(
-                "{}: {count} of {} cameras cannot be drawn and are left out, the first of them \"{}\": {}",
+                "{}: {count} of {} cameras cannot be drawn ({}{}); the first one: {}",
                 shown(path),
                 file.cameras.len() + count,
-                first.name_in_file,
+                names.join(", "),
+                if count > names.len() { ", ..." } else { "" },
                 first.error,
             ));
         }
@@ -128,7 +132,7 @@ pub(super) fn with_lens(
         FileLens::Fisheye(coefficients) => FisheyeLens::new(*coefficients).map(Projection::Fisheye),
         FileLens::Panorama => Ok(Projection::Equirectangular),
     };
-    let camera = projection.and_then(|projection| camera.with_projection(projection));
+    let camera = projection.map(|projection| camera.with_projection(projection));
     camera.map_err(|error| located(path, place, error))
 }
 

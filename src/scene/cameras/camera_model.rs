@@ -44,12 +44,12 @@ impl CameraModel {
             Self::Pinhole => Ok(camera.as_pinhole()),
             Self::Fisheye => {
                 let fov = fov_degrees.unwrap_or(FISHEYE_FOV_DEGREES);
-                camera.through_fisheye(fov.to_radians())
+                Ok(camera.through_fisheye(fov.to_radians()))
             }
             Self::Equirectangular => {
                 let [width, height] = size.of(PANORAMA_PX)?;
                 let resized = camera.resized(width, height)?;
-                resized.with_projection(Projection::Equirectangular)
+                Ok(resized.with_projection(Projection::Equirectangular))
             }
         }
     }

@@ -3,7 +3,9 @@
 //! `transform` is a camera-to-world matrix of 3 rows in OpenGL axes, in nerfstudio's training world, which
 //! its exported scenes share.
 
-use super::camera_file::{CameraFile, NamedCamera, camera_at, shown_name, view_from_opengl, view_name};
+use super::camera_file::{
+    CameraFile, NamedCamera, camera_at, shown_name, view_from_opengl, view_name,
+};
 use super::camera_options::CameraOptions;
 use super::framing::DEFAULT_SIDE_PX;
 use super::json::JsonNode;

@@ -94,7 +94,7 @@ pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>>
         };
         let target = pose.eye + pose.forward;
         let pinhole = Camera::look_at(name, lens, pose.eye, target, pose.up)?;
-        pinhole.with_projection(first.projection)
+        Ok(pinhole.with_projection(first.projection))
     });
     named.collect()
 }

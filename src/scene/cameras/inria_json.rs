@@ -8,7 +8,9 @@
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
 
-use super::camera_file::{CameraFile, NamedCamera, camera_at, shown_name, view_from_centre, view_name};
+use super::camera_file::{
+    CameraFile, NamedCamera, camera_at, shown_name, view_from_centre, view_name,
+};
 use super::json::JsonNode;
 use super::names;
 use crate::camera::{Camera, Intrinsics};

@@ -48,7 +48,6 @@ pub use inria_json::write as write_inria_json;
 pub use load::{load, load_bytes, load_with};
 pub use names::view_of_picture;
 pub use picture_size::{PictureScale, PictureSize};
-pub use selection::load_selected;
 pub use selection::{load_views, select};
 pub use view_spec::{ViewSpec, Views};
 pub use world_transform::CameraTransform;

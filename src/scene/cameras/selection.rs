@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::camera_file::CameraFile;
 use super::camera_options::CameraOptions;
-use super::names;
 use super::load::load_with;
+use super::names;
 use super::picture_size::PictureSize;
 use super::view_list::ViewNames;
 use crate::camera::Camera;
@@ -21,32 +21,32 @@ pub fn load_views(
     views: &str,
     size: PictureSize,
 ) -> Result<(Vec<Camera>, Vec<String>)> {
-    let file = load_selected(path, views, size, CameraOptions::default())?;
+    let (mut file, reshaped) = load_selected(path, views, size, CameraOptions::default())?;
+    file.warnings.extend(reshaped);
     Ok((file.cameras, file.warnings))
 }
 
 /// Loads the file `path` and leaves the cameras that `views` selects, with pictures of `size`. Files without
 /// a picture size take it as well, unless `options` has one. A view can also be selected by its exact name in
-/// the file.
-pub fn load_selected(
+/// the file. The sentence says how `size` changes the field of view of the file's lens, if it does.
+pub(super) fn load_selected(
     path: &Path,
     views: &str,
     size: PictureSize,
     mut options: CameraOptions,
-) -> Result<CameraFile> {
+) -> Result<(CameraFile, Option<String>)> {
     let both = size.width.zip(size.height).map(|(w, h)| [w, h]);
     options.fallback_size_px = options.fallback_size_px.or(both);
     let mut file = load_with(path, &options)?;
     let chosen = chosen_views(&mut file, views)?;
     let first = chosen.first().map(|&index| &file.cameras[index]);
     let reshaped = first.and_then(|camera| size.reshaping(camera));
-    file.warnings.extend(reshaped);
     let sized = chosen.iter().map(|&index| size.apply(&file.cameras[index]));
     let cameras = sized.collect::<Result<_>>()?;
     let in_file = &file.names_in_file;
     file.names_in_file = chosen.iter().map(|&index| in_file[index].clone()).collect();
     file.cameras = cameras;
-    Ok(file)
+    Ok((file, reshaped))
 }
 
 /// The numbers of the cameras of `file` that `views` selects. Cameras that cannot be drawn count in indices and
@@ -72,7 +72,10 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     match listed.first().filter(|_| drawn.is_empty()) {
         None => Ok(drawn),
         Some(&first) => {
-            let refused = file.refused.iter().position(|refused| refused.index == first);
+            let refused = file
+                .refused
+                .iter()
+                .position(|refused| refused.index == first);
             Err(file.refused.swap_remove(refused.unwrap_or(0)).error)
         }
     }

@@ -2,8 +2,8 @@
 
 use quadrille_base::error::{Error, Result};
 
-/// View names listed in an error before the rest is cut off.
-const LISTED_NAMES: usize = 12;
+/// View names listed in a message before the rest is cut off.
+pub(super) const LISTED_NAMES: usize = 12;
 
 /// Maximum edit distance of a suggested name, as a share of its length.
 const SUGGESTED_SHARE: usize = 3;

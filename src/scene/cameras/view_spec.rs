@@ -115,6 +115,7 @@ impl ViewSpec {
             None => self.described(&framing()?)?,
         };
         views.cameras = self.with_model(views.cameras)?;
+        views.warnings.extend(Camera::lens_warning(&views.cameras));
         Ok(views)
     }
 
@@ -131,7 +132,10 @@ impl ViewSpec {
             ..CameraOptions::default()
         };
         let selected = self.selected.as_deref().unwrap_or("0");
-        let file = load_selected(path, selected, self.size, options)?;
+        let (mut file, reshaped) = load_selected(path, selected, self.size, options)?;
+        // A lens that replaces the lens of the file has a field of view of its own.
+        let replaced = self.camera_model.is_some_and(CameraModel::has_own_fov);
+        file.warnings.extend(reshaped.filter(|_| !replaced));
         if fov.is_some() && !file.lacks_intrinsics {
             let found = format!("{}, which has its own", shown(path));
             let expected = "a camera file without intrinsics beside it";

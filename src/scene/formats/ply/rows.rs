@@ -26,7 +26,11 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
-    let mut kinds = layout.element.properties.iter().map(|property| property.kind);
+    let mut kinds = layout
+        .element
+        .properties
+        .iter()
+        .map(|property| property.kind);
     if layout.has_plain_colours || kinds.any(|kind| kind == Kind::Scalar(Scalar::F64)) {
         return read_table(source)?.into_scene_with(task);
     }

@@ -108,10 +108,13 @@ mod tests {
         }
         for v in [-8_388_608, -1, 0, 1, 4096, 8_388_607i32] {
             let [a, b, c, _] = v.to_le_bytes();
-            assert_eq!(pack_position(position([a, b, c], 12), 12), Some([a, b, c]));
+            assert_eq!(
+                pack_position(position([a, b, c], 12).into(), 12),
+                Some([a, b, c])
+            );
         }
         assert_eq!(pack_position(2048.0, 12), None);
-        assert_eq!(pack_position(f32::NAN, 12), None);
+        assert_eq!(pack_position(f64::NAN, 12), None);
     }
 
     #[test]

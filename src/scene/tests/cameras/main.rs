@@ -4,3 +4,4 @@
 mod flight;
 mod picture_size;
 mod projection;
+mod refused;
