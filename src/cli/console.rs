@@ -49,6 +49,13 @@ impl Verbosity {
         }
     }
 
+    /// Prints a choice that the program made on stderr, unless quiet.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            eprintln!("quadrille: {text}");
+        }
+    }
+
     /// Prints a remark on stderr, if verbose.
     pub(crate) fn remark(self, text: &str) {
         if self.verbose {

@@ -26,6 +26,7 @@ mod options;
 mod outputs;
 mod render;
 mod sim;
+mod summary;
 mod synth;
 mod usage;
 mod view_page;

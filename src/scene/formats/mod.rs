@@ -6,6 +6,7 @@ mod dot_splat;
 mod format_reader;
 pub mod gltf;
 mod ksplat;
+mod limits;
 pub mod ply;
 mod sog;
 mod source_files;

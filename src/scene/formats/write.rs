@@ -191,13 +191,7 @@ pub fn write_table_if(
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
-    let most = format.max_sh_degree();
-    if table.sh_degree() > most && format != OutputFormat::DotSplat {
-        let expected =
-            format!("spherical harmonics of degree {most} at most (cut with --sh {most})");
-        let found = format!("degree {}", table.sh_degree());
-        return Err(Error::malformed(path, "format", expected, found));
-    }
+    format.check(table, path, task)?;
     let bytes = match format {
         OutputFormat::Ply => {
             let write = |out: &mut dyn Write| ply::write_table(table, out);
