@@ -357,7 +357,10 @@ mod tests {
         assert!(write("old", Ok(true)).unwrap());
         assert!(!write("worse", Ok(false)).unwrap());
         let error = Error::argument("a", "b", "c");
-        assert!(matches!(write("broken", Err(error)), Err(Error::Argument { .. })));
+        assert!(matches!(
+            write("broken", Err(error)),
+            Err(Error::Argument { .. })
+        ));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "left over");
     }

@@ -22,9 +22,7 @@ use quadrille_base::output::write_whole;
 use quadrille_base::shading::Profile;
 use quadrille_render::convert::{self, Action, Amount, ViewComparison, concatenate};
 use quadrille_render::cpu::RenderSettings;
-use quadrille_scene::{
-    LoadOptions, OutputFormat, SplatTable, load_table_task, write_table_if,
-};
+use quadrille_scene::{LoadOptions, OutputFormat, SplatTable, load_table_task, write_table_if};
 use quadrille_suite::report::table::TextTable;
 
 /// Convert scenes between formats, filter and move splats
@@ -207,7 +205,8 @@ impl Conversion<'_> {
     /// drops or moves some.
     fn apply_all(&mut self) -> Result<()> {
         let actions = &self.args.actions.0;
-        let keeps = |given: &GivenAction| matches!(&given.action, Step::Table(a) if a.keeps_positions());
+        let keeps =
+            |given: &GivenAction| matches!(&given.action, Step::Table(a) if a.keeps_positions());
         let moving = actions.iter().rposition(|given| !keeps(given));
         let settled = moving.map_or(0, |last| last + 1);
         for given in &actions[..settled] {
@@ -231,7 +230,8 @@ impl Conversion<'_> {
 
     fn apply(&mut self, given: &GivenAction) -> Result<()> {
         let (path, text) = (self.scene, given.text.as_str());
-        let task = interrupt::task();
+        let progress = self.verbosity.progress("steps");
+        let task = &progress.task;
         match &given.action {
             Step::Table(action) if action.is_intended() => {
                 actions::apply(action, text, &mut self.table, path, task)?;
@@ -294,21 +294,31 @@ impl Conversion<'_> {
         }
         let (mut loss, mut bytes, mut exit) = (None, None, Exit::Done);
         let (table, judge, reference) = (&self.table, &mut self.judge, &mut self.reference);
-        let is_compared = self.is_compared;
+        let (is_compared, verbosity) = (self.is_compared, self.verbosity);
+        let writing = verbosity.progress("steps of writing");
         let judged = |new: &Path| {
+            writing.bar.finish_and_clear();
             bytes = written_bytes(new, format).ok();
             if let (Some(judge), true) = (judge, is_compared) {
                 let reference = reference.take();
-                let measured = measure(judge, reference.as_ref().unwrap_or(table), table, new, format)?;
+                let measured = measure(
+                    judge,
+                    reference.as_ref().unwrap_or(table),
+                    table,
+                    new,
+                    format,
+                )?;
                 exit = measured.summary().check_psnr("view", args.fail_under_psnr);
                 loss = Some(measured);
             }
             Ok(exit == Exit::Done)
         };
-        let is_written = write_table_if(&args.output, table, format, interrupt::task(), judged)?;
+        let is_written = write_table_if(&args.output, table, format, &writing.task, judged)?;
         if !is_written {
             let output = args.output.display();
-            fail(&format!("{output}: not written; a file that was there stays as it was"));
+            fail(&format!(
+                "{output}: not written; a file that was there stays as it was"
+            ));
         }
         self.lines.push(Line {
             bytes,

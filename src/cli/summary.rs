@@ -122,9 +122,7 @@ impl Summary<'_> {
             [0.0, 0.0, 0.0] => "black".to_owned(),
             [r, g, b] => format!("{r},{g},{b}"),
         };
-        format!(
-            "{table}{reasons}protocol {protocol}: RGB over {background}, {meaning}{excluded}\n"
-        )
+        format!("{table}{reasons}protocol {protocol}: RGB over {background}, {meaning}{excluded}\n")
     }
 
     /// Reports as an error that the PSNR of any picture is below `least_db`. `what` is what a name names.

@@ -115,7 +115,7 @@ impl JudgingViews {
 }
 
 /// The camera file beside a scene. A pipe has no folder.
-fn cameras_beside(scene: &Path) -> Option<PathBuf> {
+pub(super) fn cameras_beside(scene: &Path) -> Option<PathBuf> {
     if scene == Path::new("-") {
         return None;
     }
@@ -188,19 +188,23 @@ impl ViewArgs {
             return proposed(&spec, count, splats, verbosity);
         }
         let is_described = spec.eye.is_some() || spec.target.is_some() || spec.orbit.is_some();
-        if spec.cameras.is_none() && !is_described {
-            let beside = cameras_beside(scene);
-            if let Some(path) = &beside {
-                let path = path.display();
-                verbosity.remark(&match self.view {
-                    None => format!("{path} holds cameras; --view 0 or --view all draws them"),
-                    Some(_) => format!("cameras of {path}"),
-                });
-            }
-            spec.cameras = beside.filter(|_| self.view.is_some());
+        let is_open = spec.cameras.is_none() && !is_described;
+        let beside = is_open.then(|| cameras_beside(scene)).flatten();
+        if self.view.is_some() {
+            spec.cameras = spec.cameras.or_else(|| beside.clone());
         }
         let framing = || viewpoint::framing(splats, &spec, interrupt::task());
-        reported(spec.views(Some(scene), framing)?, verbosity)
+        let views = reported(spec.views(Some(scene), framing)?, verbosity)?;
+        if let Some(path) = beside {
+            let path = path.display();
+            match self.view {
+                None => verbosity.note(&format!(
+                    "{path} holds cameras of the scene; --view 0 or --view all draws them"
+                )),
+                Some(_) => verbosity.remark(&format!("cameras of {path}")),
+            }
+        }
+        Ok(views)
     }
 
     /// As [`Self::of_scene`], but returns only the cameras of the views.
@@ -233,7 +237,10 @@ impl ViewArgs {
             let file = scene.display();
             match (beside, refused_by) {
                 (Some(path), _) => {
-                    verbosity.note(&format!("views: cameras of {}, beside {file}", path.display()));
+                    verbosity.note(&format!(
+                        "views: cameras of {}, beside {file}",
+                        path.display()
+                    ));
                     chosen.cameras = Some(path);
                 }
                 (None, Some(flag)) => {

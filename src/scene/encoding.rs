@@ -101,7 +101,8 @@ impl SplatAxes {
 
     /// The matrix that turns positions to right, down, forward. Its determinant is -1 for axes that mirror.
     pub fn matrix(self) -> Matrix3<f64> {
-        let signs: Matrix3<f64> = Matrix3::from_diagonal(&Vector3::from(self.signs().map(f64::from)));
+        let signs: Matrix3<f64> =
+            Matrix3::from_diagonal(&Vector3::from(self.signs().map(f64::from)));
         let [y, z]: [Vector3<f64>; 2] = match self.has_vertical_z {
             false => [Vector3::y(), Vector3::z()],
             // A turn by -90 degrees around x.

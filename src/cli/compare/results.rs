@@ -74,7 +74,9 @@ pub(super) struct Results {
 impl Results {
     pub(super) fn summary(&self) -> Summary<'_> {
         let pairs = self.pairs.iter();
-        pairs.map(|pair| (pair.name.as_str(), &pair.comparison)).collect()
+        pairs
+            .map(|pair| (pair.name.as_str(), &pair.comparison))
+            .collect()
     }
 
     pub(super) fn json(&self) -> Value {
@@ -94,6 +96,7 @@ impl Results {
     pub(super) fn table(&self) -> String {
         let others = self.unmeasured.iter();
         let others = others.map(|pair| [pair.name.as_str(), pair.error.as_str()]);
-        self.summary().table((self.protocol, self.background), others)
+        self.summary()
+            .table((self.protocol, self.background), others)
     }
 }

@@ -39,12 +39,19 @@ pub(super) fn are_scenes(a: &Path, b: &Path) -> Result<bool> {
 
 fn is_scene(path: &Path) -> bool {
     if path.is_dir() {
-        let mut files = [OutputFormat::SogFolder.main_file(path), path.join("lod-meta.json")].into_iter();
+        let mut files = [
+            OutputFormat::SogFolder.main_file(path),
+            path.join("lod-meta.json"),
+        ]
+        .into_iter();
         return files.any(|file| fs::metadata(file).is_ok_and(|there| there.is_file()));
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_known = extension.and_then(SceneFormat::of_extension).is_some();
-    is_known || path.file_name().is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
+    is_known
+        || path
+            .file_name()
+            .is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
 }
 
 /// Compares the scenes from the views of the flags, which belong to the first scene; the worst view comes first.
@@ -82,11 +89,17 @@ pub(super) fn compare(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let progress = verbosity.progress("views");
     let mut pairs = Vec::new();
     comparison.run(&cameras, &progress.task, |camera, found, errors| {
-        let path = diff.as_ref().map(|diff| diff.filled(&[(NAME, &camera.name)]));
+        let path = diff
+            .as_ref()
+            .map(|diff| diff.filled(&[(NAME, &camera.name)]));
         if let Some(path) = &path {
             files::write(path, &heat_picture([camera.width, camera.height], errors))?;
         }
-        pairs.push(Measured::new(&pair(&camera.name), found.comparison, path.as_deref()));
+        pairs.push(Measured::new(
+            &pair(&camera.name),
+            found.comparison,
+            path.as_deref(),
+        ));
         Ok(())
     })?;
     drop(progress);

@@ -10,7 +10,9 @@ use crate::cli::summary::Summary;
 use crate::cli::views::JudgingViews;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::Protocol;
-use quadrille_render::convert::{Action, AttributeErrors, ViewDifference, views_between, worst_view};
+use quadrille_render::convert::{
+    Action, AttributeErrors, ViewDifference, views_between, worst_view,
+};
 use quadrille_scene::{Camera, SplatTable, Splats};
 
 /// The views of a conversion, which move with the scene.
@@ -130,7 +132,9 @@ pub(super) struct Loss {
 impl Loss {
     pub(super) fn summary(&self) -> Summary<'_> {
         let views = self.views.iter();
-        views.map(|view| (view.name.as_str(), &view.comparison)).collect()
+        views
+            .map(|view| (view.name.as_str(), &view.comparison))
+            .collect()
     }
 
     pub(super) fn document(&self) -> Value {
@@ -158,7 +162,10 @@ impl Loss {
                 self.views.len()
             ),
             (Some(views), false) => {
-                format!("pruned by and reported from the same {} views from {source}", views.len())
+                format!(
+                    "pruned by and reported from the same {} views from {source}",
+                    views.len()
+                )
             }
         };
         format!("\n{table}{from}\n")

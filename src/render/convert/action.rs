@@ -176,8 +176,9 @@ impl Action {
             }
             Self::Axes(axes) => {
                 let matrix = axes.matrix();
-                let turn = (matrix.determinant() > 0.0)
-                    .then(|| UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix)));
+                let turn = (matrix.determinant() > 0.0).then(|| {
+                    UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix))
+                });
                 by.rotation = turn?;
             }
             _ => {}
@@ -225,4 +226,55 @@ fn keep_centres(
         .collect();
     drop([x, y, z]);
     table.select(&rows, task)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::Matrix3;
+    use quadrille_scene::Intrinsics;
+
+    use super::*;
+
+    #[test]
+    fn cameras_follow_splats() {
+        let lens = Intrinsics::from_vertical_fov(64, 48, 1.0);
+        let (eye, target) = (Vector3::new(3.0, -1.0, 2.0), Vector3::new(0.5, 0.25, -0.5));
+        let camera = Camera::look_at("a", lens, eye, target, Vector3::y()).unwrap();
+        let in_view = |camera: &Camera, p: Vector3<f64>| {
+            camera.view_from_world * p + camera.translation_in_view
+        };
+        let axes = |text: &str| Action::Axes(text.parse().unwrap());
+        for (action, scale) in [
+            (Action::Translate([1.0, 2.0, -3.0]), 1.0),
+            (Action::Rotate([30.0, -70.0, 110.0]), 1.0),
+            (Action::Scale(0.25), 0.25),
+            (axes("RUB"), 1.0),
+            (axes("RFU"), 1.0),
+            (Action::LimitSh(0), 1.0),
+        ] {
+            let moved = action.moved(&camera).unwrap();
+            let off =
+                moved.view_from_world * moved.view_from_world.transpose() - Matrix3::identity();
+            assert!(off.norm() < 1e-12);
+            let mut raw = RawColumns::zeroed(1, 0);
+            raw.rotation[0][0] = 1.0;
+            for axis in 0..3 {
+                raw.mean[axis][0] = [0.75, -0.5, 1.25][axis];
+            }
+            let before = in_view(&camera, Vector3::new(0.75, -0.5, 1.25));
+            match &action {
+                Action::Axes(axes) => raw.flip_axes(*axes, &Task::NEVER).unwrap(),
+                _ => raw
+                    .transform(&action.similarity().unwrap(), &Task::NEVER)
+                    .unwrap(),
+            }
+            let after = [0, 1, 2].map(|axis| f64::from(raw.mean[axis][0]));
+            let after = in_view(&moved, Vector3::from(after));
+            assert!(
+                (after - before * scale).norm() < 1e-6,
+                "{action:?}: {after} {before}"
+            );
+        }
+        assert!(axes("RUF").moved(&camera).is_none() && axes("LDB").moved(&camera).is_some());
+    }
 }

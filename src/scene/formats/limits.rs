@@ -43,7 +43,12 @@ impl OutputFormat {
             table.rows()
         );
         let expected = "positions from -2048 to 2048, the range of SPZ";
-        Err(Error::malformed(path, format!("row {row}"), expected, found))
+        Err(Error::malformed(
+            path,
+            format!("row {row}"),
+            expected,
+            found,
+        ))
     }
 
     /// The rows of `table` whose positions the format can hold, in order. Positions that are not finite count as
@@ -53,7 +58,9 @@ impl OutputFormat {
     /// [`Error::Cancelled`].
     pub fn rows_inside(self, table: &SplatTable, task: &Task) -> Result<Vec<u32>> {
         let mut rows = Vec::new();
-        self.visit(table, task, |row, _, is_inside| rows.extend(is_inside.then_some(row)))?;
+        self.visit(table, task, |row, _, is_inside| {
+            rows.extend(is_inside.then_some(row))
+        })?;
         Ok(rows)
     }
 

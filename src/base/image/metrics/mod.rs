@@ -81,7 +81,8 @@ pub fn compare_over(
         return compare_with_map(a, b, protocol);
     }
     let alpha_max_abs = checked_pair(a, b, protocol)?.alpha_max_abs;
-    let (comparison, errors) = compare_with_map(&a.over(background), &b.over(background), protocol)?;
+    let (comparison, errors) =
+        compare_with_map(&a.over(background), &b.over(background), protocol)?;
     let comparison = Comparison {
         alpha_max_abs,
         ..comparison

@@ -167,8 +167,11 @@ fn zstd_file(header: &SpzHeader, streams: [Vec<u8>; 6], task: &Task) -> io::Resu
     // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
     let sizes = streams.each_ref().map(Vec::len);
     let streams: Vec<_> = streams.into_iter().take(used).collect();
+    let steps = task.steps(sizes.iter().sum::<usize>() as u64);
     let packed = streams.into_par_iter().map(|stream| {
+        let size = stream.len() as u64;
         let packed = task.uninterrupted(move || zstd::bulk::compress(&stream, ZSTD_LEVEL));
+        steps.advance(size).map_err(io::Error::other)?;
         packed.map_err(io::Error::other)?
     });
     let packed: io::Result<Vec<Vec<u8>>> = packed.collect();
