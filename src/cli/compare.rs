@@ -12,6 +12,7 @@ use anyhow::Context;
 use self::layers::ComparedLayers;
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results, Unmeasured};
+use self::scenes::ComparedScenes;
 use super::choice::one_of;
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::SceneFlags;
@@ -108,7 +109,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
             let expected = "pictures with layers (render writes them with --aov)";
             return Err(Error::argument("--layers", expected, "scenes").into());
         }
-        return Ok(scenes::compare(args, verbosity)?);
+        let compared = ComparedScenes {
+            paths: [&args.a, &args.b],
+            views: &args.views,
+            reading: args.reading,
+            profile: args.profile,
+            protocol: args.protocol,
+            background: args.background.0,
+            diff: args.diff.as_deref().map(diff_template).transpose()?,
+            json: args.json,
+            fail_under_psnr: args.fail_under_psnr,
+        };
+        return Ok(scenes::compare(&compared, verbosity)?);
     }
     let found = pairs::find(&args.a, &args.b)?;
     if args.layers {

@@ -354,7 +354,7 @@ fn measure(
     format: OutputFormat,
 ) -> Result<Loss> {
     let task = interrupt::task();
-    let written = load_table_task(&format.main_file(written), LoadOptions::default(), task)?;
+    let written = load_table_task(format.main_file(written), LoadOptions::default(), task)?;
     let before = reference.splats_with(task)?.0;
     let from = judge.reporting(&before)?;
     let after = written.splats_with(task)?.0;

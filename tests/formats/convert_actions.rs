@@ -143,7 +143,7 @@ fn long_stages_report_their_progress_to_the_end() {
     let (end, reports) = apply(&Action::DropFloaters(3.0));
     assert!(end == (6000, 6000) && reports > 4, "{end:?} {reports}");
     let write = |name: &str, format| {
-        progress(|task| write_table_task(folder.path().join(name), &scene, format, task).unwrap())
+        progress(|task| write_table_task(&folder.path().join(name), &scene, format, task).unwrap())
     };
     // Seven passes over all rows.
     let (end, reports) = write("a.sog", OutputFormat::Sog);

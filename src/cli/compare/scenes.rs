@@ -1,17 +1,18 @@
 //! Comparison of scenes: pictures of the same views.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::pairs::{PicturePair, STDIN};
 use super::results::{Measured, Results};
-use super::{Args, Opaque, diff_template};
 use crate::cli::console::{Exit, Verbosity, print, print_json};
-use crate::cli::inputs::load_scene;
-use crate::cli::outputs::{NAME, Outputs};
+use crate::cli::inputs::{SceneFlags, load_scene};
+use crate::cli::outputs::{NAME, Outputs, Template};
+use crate::cli::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::heat_picture;
 use quadrille_base::image::files;
+use quadrille_base::image::metrics::Protocol;
 use quadrille_base::shading::Profile;
 use quadrille_render::convert::ViewComparison;
 use quadrille_render::cpu::RenderSettings;
@@ -54,42 +55,53 @@ fn is_scene(path: &Path) -> bool {
             .is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
 }
 
-/// Compares the scenes from the views of the flags, which belong to the first scene; the worst view comes first.
-pub(super) fn compare(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let views = args.views.judging(&args.a, None, verbosity)?;
-    let load = |path: &PathBuf| load_scene(path, args.reading, verbosity);
-    let scenes = [load(&args.a)?, load(&args.b)?];
-    let cameras = views.cameras(&args.a, &scenes[0].splats, verbosity)?;
+/// Scenes to compare, and how.
+pub(super) struct ComparedScenes<'a> {
+    pub(super) paths: [&'a Path; 2],
+    pub(super) views: &'a ViewArgs,
+    pub(super) reading: SceneFlags,
+    /// Profile of both scenes instead of their own ones.
+    pub(super) profile: Option<Profile>,
+    pub(super) protocol: Protocol,
+    /// Colour behind both pictures.
+    pub(super) background: [f32; 3],
+    /// Name of the difference pictures.
+    pub(super) diff: Option<Template>,
+    pub(super) json: bool,
+    pub(super) fail_under_psnr: Option<f64>,
+}
+
+/// Compares scenes from the views of the flags, which belong to the first scene; the worst view comes first.
+pub(super) fn compare(args: &ComparedScenes<'_>, verbosity: Verbosity) -> Result<Exit> {
+    let [first, second] = args.paths;
+    let views = args.views.judging(first, None, verbosity)?;
+    let load = |path: &Path| load_scene(path, args.reading, verbosity);
+    let scenes = [load(first)?, load(second)?];
+    let cameras = views.cameras(first, &scenes[0].splats, verbosity)?;
     let pair = |name: &str| PicturePair {
         name: name.to_owned(),
-        a: args.a.clone(),
-        b: args.b.clone(),
+        a: first.to_owned(),
+        b: second.to_owned(),
     };
-    let diff = match &args.diff {
-        None => None,
-        Some(path) => {
-            let template = diff_template(path)?;
-            template.require(NAME, cameras.len(), "views")?;
-            let inputs = [args.a.as_path(), &args.b].into_iter();
-            let mut outputs = Outputs::beside(inputs.chain(views.files()));
-            for camera in &cameras {
-                outputs.add("--diff", &template.filled(&[(NAME, &camera.name)]))?;
-            }
-            Some(template)
+    if let Some(diff) = &args.diff {
+        diff.require(NAME, cameras.len(), "views")?;
+        let mut outputs = Outputs::beside([first, second].into_iter().chain(views.files()));
+        for camera in &cameras {
+            outputs.add("--diff", &diff.filled(&[(NAME, &camera.name)]))?;
         }
-    };
+    }
     let settings = |scene: &Scene| settings(args.profile, scene);
-    let Opaque(background) = args.background;
     let comparison = ViewComparison {
         scenes: [&scenes[0].splats, &scenes[1].splats],
         settings: [settings(&scenes[0])?, settings(&scenes[1])?],
         protocol: args.protocol,
-        background,
+        background: args.background,
     };
     let progress = verbosity.progress("views");
     let mut pairs = Vec::new();
     comparison.run(&cameras, &progress.task, |camera, found, errors| {
-        let path = diff
+        let path = args
+            .diff
             .as_ref()
             .map(|diff| diff.filled(&[(NAME, &camera.name)]));
         if let Some(path) = &path {
@@ -107,7 +119,7 @@ pub(super) fn compare(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     pairs.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
     let results = Results {
         protocol: args.protocol,
-        background,
+        background: args.background,
         pairs,
         unmeasured: Vec::new(),
     };

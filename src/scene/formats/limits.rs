@@ -59,7 +59,7 @@ impl OutputFormat {
     pub fn rows_inside(self, table: &SplatTable, task: &Task) -> Result<Vec<u32>> {
         let mut rows = Vec::new();
         self.visit(table, task, |row, _, is_inside| {
-            rows.extend(is_inside.then_some(row))
+            rows.extend(is_inside.then_some(row));
         })?;
         Ok(rows)
     }
