@@ -133,9 +133,8 @@ fn long_stages_report_their_progress_to_the_end() {
     let scene = table(&synthetic(folder.path(), 6000));
     let apply = |action: &Action| {
         progress(|task| {
-            action
-                .apply_task(&mut scene.clone(), Path::new("scene"), task)
-                .unwrap()
+            let applied = action.apply_task(&mut scene.clone(), Path::new("scene"), task);
+            applied.unwrap();
         })
     };
     let (end, reports) = apply(&Action::Decimate(Amount::Splats(1000)));
