@@ -111,18 +111,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "a name that ends in .ply, .compressed.ply, .spz, .sog, .splat, .glb or /meta.json, or --format";
         Error::argument("-o", expected, args.output.display().to_string())
     })?;
-    // A folder that is read is the SOG whose description lies in it.
-    let read = args.scenes.iter().map(|path| match path.is_dir() {
-        true => OutputFormat::SogFolder.main_file(path),
-        false => path.clone(),
-    });
-    let read: Vec<PathBuf> = read.collect();
-    let read = read.iter().map(PathBuf::as_path);
-    let mut outputs = Outputs::beside(read.chain(args.views.files()));
-    outputs.add("-o", &format.main_file(&args.output))?;
-    if let Some(report) = &args.report {
-        outputs.add("--report", report)?;
-    }
     let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
     let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
     let is_pruned = (args.actions.0.iter()).any(|given| matches!(given.action, Step::Prune(_)));
@@ -134,6 +122,19 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         false => None,
     };
+    // A folder that is read is the SOG whose description lies in it.
+    let read = args.scenes.iter().map(|path| match path.is_dir() {
+        true => OutputFormat::SogFolder.main_file(path),
+        false => path.clone(),
+    });
+    let read: Vec<PathBuf> = read.collect();
+    let read = read.iter().map(PathBuf::as_path);
+    let beside = judge.iter().flat_map(|judge| judge.views.files());
+    let mut outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
+    outputs.add("-o", &format.main_file(&args.output))?;
+    if let Some(report) = &args.report {
+        outputs.add("--report", report)?;
+    }
     let task = interrupt::task();
     let mut lines = Vec::new();
     let mut tables = Vec::new();

@@ -335,6 +335,13 @@ fn pruning_needs_views_or_takes_the_cameras_beside_the_scene() {
         "{}",
         stderr(&output)
     );
+    // The file that is found is an input as one that is named.
+    let over = [
+        &["convert", "scene.ply", "--report", "cameras.json"][..],
+        &prune,
+    ]
+    .concat();
+    place.expect_error(USAGE, &over, &["--report", "which is read"]);
     let beside = fs::read(place.path("a.ply")).unwrap();
     let given = [
         &["convert", "scene.ply", "--cameras", "cameras.json"][..],
