@@ -180,9 +180,9 @@ pub fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy()).into_owned()
 }
 
-/// Escapes the control characters of a text from a file, so that messages cannot control the terminal.
-/// Line feeds stay, since some messages have several lines.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+/// Escapes the control characters of a text, which may hold names of files and their content, so that it cannot
+/// control the terminal. Line feeds stay, since pages and some messages have several lines.
+pub fn plain(text: &str) -> Cow<'_, str> {
     let is_escaped = |c: char| c.is_control() && c != '\n';
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);

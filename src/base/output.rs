@@ -15,6 +15,9 @@ use crate::task::Task;
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
+/// Mark in the names of temporary files and folders.
+const PART: &str = ".part";
+
 /// Maximum number of symbolic links to follow, as in Linux.
 const MAX_LINKS: usize = 40;
 
@@ -45,32 +48,50 @@ pub fn write_whole_task(
     task: &Task,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
+    write_whole_if(path, task, write, |_| Ok(true)).map(drop)
+}
+
+/// As [`write_whole_task`], but replaces an old file only if `accept` returns true, and returns whether it did.
+/// `accept` takes the path of the complete new file, which has a temporary name with the extension of `path`.
+/// A device or a pipe has been written to before `accept` is called.
+///
+/// # Errors
+/// [`Error::Write`], [`Error::Cancelled`], and the errors of `accept`.
+pub fn write_whole_if(
+    path: &Path,
+    task: &Task,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    accept: impl FnOnce(&Path) -> Result<bool>,
+) -> Result<bool> {
     let real = link_target(path);
     let written = match fs::metadata(&real) {
         Ok(there) if !there.is_file() => {
             let file = OpenOptions::new().write(true).open(&real);
-            file.and_then(|file| write_buffered(&file, task, write))
+            let written = file.and_then(|file| write_buffered(&file, task, write));
+            written.map(|()| accept(&real))
         }
-        _ => write_and_rename(&real, task, write),
+        _ => write_and_rename(&real, task, write, accept),
     };
-    written.or_else(|error| task.check().and(Err(Error::write(path, error))))
+    written.unwrap_or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
 /// Writes the folder `path` with the given files, so that no reader ever sees a part of it.
 ///
 /// The files go to a temporary folder in the same place, which is renamed when all are written. A folder
-/// that exists is replaced if all its files are among `replaceable`.
+/// that exists is replaced if all its files are among `replaceable`, and if `accept`, which takes the path of the
+/// complete new folder, returns true. Returns whether the folder was replaced.
 ///
 /// # Errors
-/// [`Error::Write`] and [`Error::Cancelled`].
+/// [`Error::Write`], [`Error::Cancelled`], and the errors of `accept`.
 pub fn write_folder(
     path: &Path,
     files: &[(&str, Vec<u8>)],
     replaceable: &[&str],
     task: &Task,
-) -> Result<()> {
-    let written = write_and_swap(&link_target(path), files, replaceable, task);
-    written.or_else(|error| task.check().and(Err(Error::write(path, error))))
+    accept: impl FnOnce(&Path) -> Result<bool>,
+) -> Result<bool> {
+    let written = write_and_swap(&link_target(path), files, replaceable, task, accept);
+    written.unwrap_or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
 fn write_and_swap(
@@ -78,7 +99,8 @@ fn write_and_swap(
     files: &[(&str, Vec<u8>)],
     replaceable: &[&str],
     task: &Task,
-) -> io::Result<()> {
+    accept: impl FnOnce(&Path) -> Result<bool>,
+) -> io::Result<Result<bool>> {
     if path.file_name().is_none() {
         let reason = "the folder needs a name; it cannot be the working folder itself";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -91,7 +113,7 @@ fn write_and_swap(
     let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
     let part = temporary.path().to_path_buf();
     part_files().push(part.clone());
-    let swap = || -> io::Result<()> {
+    let swap = || -> io::Result<Result<bool>> {
         let (new, old) = (part.join("new"), part.join("old"));
         fs::create_dir(&new)?;
         for (name, bytes) in files {
@@ -99,13 +121,18 @@ fn write_and_swap(
                 .write_all(bytes)?;
         }
         task.check().map_err(io::Error::other)?;
+        let accepted = accept(&new);
+        if !matches!(accepted, Ok(true)) {
+            return Ok(accepted);
+        }
         if path.is_dir() {
             fs::rename(path, &old)?;
         }
         fs::rename(&new, path).inspect_err(|_| {
             // The error that is returned says more than one of the way back.
             let _ = fs::rename(&old, path);
-        })
+        })?;
+        Ok(accepted)
     };
     let swapped = swap();
     part_files().retain(|folder| *folder != part);
@@ -191,7 +218,8 @@ fn write_and_rename(
     path: &Path,
     task: &Task,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+    accept: impl FnOnce(&Path) -> Result<bool>,
+) -> io::Result<Result<bool>> {
     if path.file_name().is_none() {
         let reason = "the path names no file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -201,9 +229,15 @@ fn write_and_rename(
     part_files().push(part.clone());
     let written = write_buffered(temporary.as_file(), task, write)
         .and_then(|()| task.check().map_err(io::Error::other))
-        .and_then(|()| temporary.persist(path).map_err(|e| e.error));
+        .and_then(|()| match accept(&part) {
+            Ok(true) => match temporary.persist(path) {
+                Ok(_) => Ok(Ok(true)),
+                Err(error) => Err(error.error),
+            },
+            refused => Ok(refused),
+        });
     part_files().retain(|file| *file != part);
-    written.map(|_| ())
+    written
 }
 
 fn write_buffered(
@@ -217,10 +251,15 @@ fn write_buffered(
 }
 
 /// Creates an empty temporary file in the folder of `path`, since files can be renamed only within a
-/// file system.
+/// file system. It has the extension of `path`, by which readers recognize some formats.
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
+    let suffix = path.extension().map_or_else(
+        || PART.to_owned(),
+        |extension| format!("{PART}.{}", extension.to_string_lossy()),
+    );
     let mut builder = temporary_names();
+    builder.suffix(&suffix);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -230,9 +269,9 @@ fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     temporary.map_err(|error| without_its_name(&error, &folder))
 }
 
-fn temporary_names() -> tempfile::Builder<'static, 'static> {
+fn temporary_names<'a>() -> tempfile::Builder<'a, 'a> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".quadrille-").suffix(".part");
+    builder.prefix(".quadrille-").suffix(PART);
     builder
 }
 
@@ -277,19 +316,52 @@ mod tests {
         let folder = place.path().join("a");
         let write = |text: &str| {
             let files = [("one", text.into()), ("two", Vec::new())];
-            write_folder(&folder, &files, &["one", "two", "three"], &Task::NEVER)
+            let known = ["one", "two", "three"];
+            write_folder(&folder, &files, &known, &Task::NEVER, |new| {
+                Ok(fs::read_to_string(new.join("one")).unwrap() != "refused")
+            })
         };
         write("first").unwrap();
         fs::write(folder.join("three"), "old").unwrap();
         write("second").unwrap();
         assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
         assert!(folder.join("two").is_file() && !folder.join("three").exists());
+        assert!(!write("refused").unwrap());
+        assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
         fs::write(folder.join("four"), "kept").unwrap();
         let error = write("third").unwrap_err().to_string();
         assert!(error.contains("four"), "{error}");
         assert_eq!(fs::read_to_string(folder.join("one")).unwrap(), "second");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "left over");
         let files = [("one", Vec::new())];
-        assert!(write_folder(&place.path().join("none/a"), &files, &[], &Task::NEVER).is_err());
+        let inside = place.path().join("none/a");
+        assert!(write_folder(&inside, &files, &[], &Task::NEVER, |_| Ok(true)).is_err());
+    }
+
+    #[test]
+    fn a_refused_file_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.splat");
+        let write = |text: &str, accept: Result<bool>| {
+            write_whole_if(
+                &path,
+                &Task::NEVER,
+                |out| out.write_all(text.as_bytes()),
+                |new| {
+                    assert_eq!(new.extension(), path.extension());
+                    assert_eq!(fs::read_to_string(new).unwrap(), text);
+                    accept
+                },
+            )
+        };
+        assert!(write("old", Ok(true)).unwrap());
+        assert!(!write("worse", Ok(false)).unwrap());
+        let error = Error::argument("a", "b", "c");
+        assert!(matches!(
+            write("broken", Err(error)),
+            Err(Error::Argument { .. })
+        ));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "left over");
     }
 }

@@ -1,8 +1,9 @@
-//! `compare`: compares two pictures, or two folders of pictures.
+//! `compare`: compares two pictures, two folders of pictures, or two scenes.
 
 mod layers;
 mod pairs;
 mod results;
+mod scenes;
 
 use std::path::{Path, PathBuf};
 
@@ -11,19 +12,24 @@ use anyhow::Context;
 use self::layers::ComparedLayers;
 use self::pairs::{Pairs, PicturePair};
 use self::results::{Measured, Results, Unmeasured};
+use self::scenes::ComparedScenes;
 use super::choice::one_of;
 use super::console::{Exit, Verbosity, fail, print, print_json};
+use super::inputs::SceneFlags;
+use super::options::parse_profile;
 use super::outputs::{Background, NAME, Outputs, Template, parse_background};
 use super::usage::finite;
+use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::heat_picture;
 use quadrille_base::image::files::{self, PictureFormat};
-use quadrille_base::image::metrics::{Protocol, compare_with_map};
+use quadrille_base::image::metrics::{Protocol, compare_over};
+use quadrille_base::shading::Profile;
 
 /// Maximum number of files without a partner that are named.
 const LISTED_UNMATCHED: usize = 10;
 
-/// Compare two pictures, or two folders of pictures with the same names
+/// Compare two pictures, two folders of pictures with the same names, or two scenes
 ///
 /// Prints PSNR (in dB; higher is closer), SSIM (1 is identical), FLIP (0 is identical), the largest
 /// and the 99.9th percentile of the absolute differences, their mean square, and the largest
@@ -32,12 +38,16 @@ const LISTED_UNMATCHED: usize = 10;
 /// Pictures are .png, .jpg, .exr or .npy files, recognised by their content. In folders, files with the
 /// same name form pairs; a file without a partner is paired with one whose name differs only in its
 /// extension.
+///
+/// Scenes of any format are rendered from the same views, each by its own profile, and the table begins
+/// with the worst view. The views are the cameras beside the first scene, else a circle of 8 around its
+/// content, unless flags choose others.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Picture or folder of pictures; "-" reads a picture from standard input
+    /// Picture, folder of pictures or scene; "-" reads standard input
     a: PathBuf,
-    /// Picture of the same size, or folder, to compare with
+    /// Picture of the same size, folder, or scene, to compare with
     b: PathBuf,
     /// Preparation of values before they are compared
     #[arg(long, value_parser = one_of::<Protocol>(), default_value_t = Protocol::Inria)]
@@ -51,16 +61,25 @@ pub(super) struct Args {
     /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
     #[arg(long, value_name = "SHARE", requires = "layers", value_parser = finite)]
     fail_over_share: Option<f64>,
-    /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1). For folders, the
-    /// name must contain "{name}", which is replaced by the name of the pair
+    /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1). For folders and
+    /// several views, the name must contain "{name}", which is replaced by the name of the pair or view
     #[arg(long, value_name = "OUT.png")]
     diff: Option<PathBuf>,
-    /// Exit with code 1 if the PSNR of any pair is below this, in dB; identical pictures always pass
+    /// Exit with code 1 if the PSNR of any pair or view is below this, in dB; identical pictures always pass
     #[arg(long, value_name = "DB", value_parser = finite)]
     fail_under_psnr: Option<f64>,
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
+    /// Renderer whose constants to use for both scenes, as in `render` [default: for each scene the profile
+    /// that its file names, else inria]
+    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    profile: Option<Profile>,
+    #[command(flatten)]
+    reading: SceneFlags,
+    // Last, since it ends with the heading of the views.
+    #[command(flatten)]
+    views: ViewArgs,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -68,6 +87,8 @@ const EXAMPLES: &str = "Examples:
   quadrille compare renders references --protocol float --json
   quadrille compare renders references --diff 'diff/{name}.png'
   quadrille compare ours.npy reference.npy --fail-under-psnr 40
+  quadrille compare scene.ply scene.spz --fail-under-psnr 35
+  quadrille compare a.ply b.ply --cameras cameras.json --view ..:8
   quadrille compare ours.exr reference.exr --layers --fail-over-share 0.001";
 
 /// An opaque background.
@@ -82,6 +103,25 @@ fn opaque(text: &str) -> std::result::Result<Opaque, String> {
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
+    args.views.check()?;
+    if scenes::are_scenes(&args.a, &args.b)? {
+        if args.layers {
+            let expected = "pictures with layers (render writes them with --aov)";
+            return Err(Error::argument("--layers", expected, "scenes").into());
+        }
+        let compared = ComparedScenes {
+            paths: [&args.a, &args.b],
+            views: &args.views,
+            reading: args.reading,
+            profile: args.profile,
+            protocol: args.protocol,
+            background: args.background.0,
+            diff: args.diff.as_deref().map(diff_template).transpose()?,
+            json: args.json,
+            fail_under_psnr: args.fail_under_psnr,
+        };
+        return Ok(scenes::compare(&compared, verbosity)?);
+    }
     let found = pairs::find(&args.a, &args.b)?;
     if args.layers {
         return compare_layers(args, &found, verbosity);
@@ -141,15 +181,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     if let Some(error) = unmeasured {
         return Err(error);
     }
-    Ok(match args.fail_under_psnr {
-        Some(least_db) => check_psnr(&results, least_db, verbosity),
-        None => Exit::Done,
-    })
+    let summary = results.summary();
+    Ok(summary.check_psnr("pair", args.fail_under_psnr))
 }
 
 /// Compares a pair, and writes its difference picture to `diff`.
 fn measure(args: &Args, pair: &PicturePair, diff: Option<&Path>) -> Result<Measured> {
-    let (mut a, mut b) = (pairs::read(&pair.a)?, pairs::read(&pair.b)?);
+    let (a, b) = (pairs::read(&pair.a)?, pairs::read(&pair.b)?);
     let [size, other] = [&a, &b].map(|picture| [picture.width(), picture.height()]);
     if size != other {
         let expected = format!(
@@ -162,17 +200,7 @@ fn measure(args: &Args, pair: &PicturePair, diff: Option<&Path>) -> Result<Measu
         return Err(Error::malformed(&pair.b, "picture size", expected, found));
     }
     let Opaque(background) = args.background;
-    let alphas = a.pixels().iter().zip(b.pixels());
-    let alphas = alphas.map(|(p, q)| f64::from((p[3] - q[3]).abs()));
-    let alpha_max_abs = alphas.fold(0.0, f64::max);
-    let is_over = background != [0.0; 3];
-    if is_over {
-        [a, b] = [a, b].map(|picture| picture.over(background));
-    }
-    let (mut comparison, map) = compare_with_map(&a, &b, args.protocol)?;
-    if is_over {
-        comparison.alpha_max_abs = alpha_max_abs;
-    }
+    let (comparison, map) = compare_over(&a, &b, background, args.protocol)?;
     if let Some(path) = diff {
         files::write(path, &heat_picture(size, &map))?;
     }
@@ -208,18 +236,26 @@ fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::R
     if above.is_empty() {
         return Ok(Exit::Done);
     }
-    verbosity.warn(&format!("layers that differ: {}", above.join(", ")));
+    fail(&format!(
+        "expected at most {most} of the pixels of every layer to differ, found more in {}",
+        above.join(", ")
+    ));
     Ok(Exit::CheckFailed)
 }
 
-/// Checks the names of difference pictures, and makes their folders.
-fn prepare_diff(path: &Path, found: &Pairs) -> Result<Template> {
+/// The name of difference pictures, which must be one of a picture.
+fn diff_template(path: &Path) -> Result<Template> {
     if PictureFormat::of_name(path).is_none() {
         let expected = "a name that ends in .png, .exr or .npy";
         let found = path.display().to_string();
         return Err(Error::argument("--diff", expected, found));
     }
-    let diff = Template::parse("--diff", path, &[NAME])?;
+    Template::parse("--diff", path, &[NAME])
+}
+
+/// Checks the names of difference pictures, and makes their folders.
+fn prepare_diff(path: &Path, found: &Pairs) -> Result<Template> {
+    let diff = diff_template(path)?;
     // Folders may have more pairs at the next call.
     if found.are_folders {
         diff.require(NAME, found.pairs.len().max(2), "pairs")?;
@@ -243,13 +279,4 @@ fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
         let more = unmatched.len() - LISTED_UNMATCHED;
         verbosity.warn(&format!("{more} more files without a partner"));
     }
-}
-
-fn check_psnr(results: &Results, least_db: f64, verbosity: Verbosity) -> Exit {
-    let below: Vec<&str> = results.below_psnr(least_db).collect();
-    if below.is_empty() {
-        return Exit::Done;
-    }
-    verbosity.warn(&format!("PSNR below {least_db} dB: {}", below.join(", ")));
-    Exit::CheckFailed
 }

@@ -1,6 +1,6 @@
 //! `completions`: prints a completion script for a shell.
 
-use super::console::{Exit, print};
+use super::console::{Exit, print_bytes};
 use quadrille_base::error::Result;
 
 /// Print a completion script for a shell
@@ -14,6 +14,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program, "quadrille", &mut script);
-    print(script)?;
+    print_bytes(script)?;
     Ok(Exit::Done)
 }

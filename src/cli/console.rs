@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::interrupt;
 use quadrille::PROGRAM;
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::{Error, Result, plain};
 use quadrille_base::task::Task;
 use quadrille_suite::Messages;
 use quadrille_suite::report::json::joined;
@@ -38,21 +38,28 @@ pub(crate) enum Exit {
 
 /// Prints an error on stderr, also with `--quiet`.
 pub(crate) fn fail(text: &str) {
-    eprintln!("quadrille: error: {text}");
+    eprintln!("quadrille: error: {}", plain(text));
 }
 
 impl Verbosity {
     /// Prints a warning on stderr, unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
-            eprintln!("quadrille: warning: {text}");
+            eprintln!("quadrille: warning: {}", plain(text));
+        }
+    }
+
+    /// Prints a choice that the program made on stderr, unless quiet.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            eprintln!("quadrille: {}", plain(text));
         }
     }
 
     /// Prints a remark on stderr, if verbose.
     pub(crate) fn remark(self, text: &str) {
         if self.verbose {
-            eprintln!("quadrille: {text}");
+            eprintln!("quadrille: {}", plain(text));
         }
     }
 
@@ -107,8 +114,14 @@ impl Messages for Verbosity {
     }
 }
 
-/// Writes `bytes` to standard output. A closed pipe (`| head`) is no error.
-pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
+/// Writes a page to standard output, with the control characters of names escaped. A closed pipe (`| head`) is
+/// no error.
+pub(crate) fn print(page: impl AsRef<str>) -> Result<()> {
+    print_bytes(plain(page.as_ref()).as_bytes())
+}
+
+/// As [`print`], for content that is no page.
+pub(crate) fn print_bytes(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -121,10 +134,15 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
 /// Writes the object `body` to standard output as a JSON document, after the version and the commit of
 /// the build (`unknown` outside its repository).
 pub(crate) fn print_json(body: Value) -> Result<()> {
+    let document = document(body);
+    print_bytes(format!("{document:#}\n"))
+}
+
+/// The object `body` after the version and the commit of the build.
+pub(crate) fn document(body: Value) -> Value {
     let build = json!({
         "version": PROGRAM.version,
         "commit": PROGRAM.commit,
     });
-    let document = joined([json!({ "quadrille": build }), body]);
-    print(format!("{document:#}\n"))
+    joined([json!({ "quadrille": build }), body])
 }

@@ -1,13 +1,15 @@
 //! `convert`: scenes between formats, with filters and transforms.
 
 pub(super) mod actions;
+mod judge;
 
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
-use self::actions::{GivenAction, OrderedActions, Step};
+use self::actions::{GivenAction, OrderedActions, Step, check_left};
+use self::judge::{Judge, Loss};
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, warn_of_encoding};
 use super::interrupt;
@@ -15,14 +17,13 @@ use super::outputs::Outputs;
 use super::usage::{finite, parsed};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::image::metrics::Protocol;
 use quadrille_base::output::write_whole;
 use quadrille_base::shading::Profile;
-use quadrille_render::convert::{self, AttributeErrors, ViewDifference, concatenate, worst_view};
+use quadrille_render::convert::{self, Action, Amount, ViewComparison, concatenate};
 use quadrille_render::cpu::RenderSettings;
-use quadrille_scene::{
-    LoadOptions, OutputFormat, SplatTable, Splats, load_table_task, write_table_task,
-};
-use quadrille_suite::report::table::{TextTable, or_dash};
+use quadrille_scene::{LoadOptions, OutputFormat, SplatTable, load_table_task, write_table_if};
+use quadrille_suite::report::table::TextTable;
 
 /// Convert scenes between formats, filter and move splats
 ///
@@ -44,13 +45,21 @@ pub(super) struct Args {
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
-    /// Compare the output with the joined inputs before the first action, and write PSNR, SSIM and FLIP of
-    /// every view, errors of attributes and sizes to this JSON file
+    /// Compare the output with the joined inputs, and write PSNR, SSIM and FLIP of every view, errors of
+    /// attributes and sizes to this JSON file. Crops (--keep-box, --keep-sphere, --where by place),
+    /// --drop-nan and moves are applied to both sides; all other actions count as loss. Views are the
+    /// cameras beside the scene, else a circle of 8, unless flags choose others; after --prune, views
+    /// halfway between the ones that it used
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
-    /// Exit with code 1 if the PSNR of any view is below this, in dB; compares as --report does
+    /// Write nothing and exit with code 1 if the PSNR of any view is below this, in dB; compares as --report
+    /// does
     #[arg(long, value_name = "DB", value_parser = finite)]
     fail_under_psnr: Option<f64>,
+    /// Drop splats that the format of the output cannot hold, such as positions beyond 2048 in SPZ, after
+    /// all actions that drop or move splats
+    #[arg(long)]
+    drop_outside: bool,
     #[command(flatten)]
     reading: SceneFlags,
     #[command(flatten)]
@@ -69,6 +78,9 @@ const EXAMPLES: &str = "Examples:
 fn parse_format(text: &str) -> std::result::Result<OutputFormat, String> {
     parsed(text, OutputFormat::named)
 }
+
+/// Share of the splats below which a count was probably meant as a percentage.
+const SMALL_SHARE: f64 = 0.01;
 
 /// A line of the results.
 struct Line {
@@ -99,6 +111,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "a name that ends in .ply, .compressed.ply, .spz, .sog, .splat, .glb or /meta.json, or --format";
         Error::argument("-o", expected, args.output.display().to_string())
     })?;
+    let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
+    let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
+    let is_pruned = (args.actions.0.iter()).any(|given| matches!(given.action, Step::Prune(_)));
+    let judge = match is_compared || is_pruned {
+        true => {
+            let refused_by = is_pruned.then_some("--prune");
+            let views = args.views.judging(scene, refused_by, verbosity)?;
+            Some(Judge::new(scene, views, verbosity))
+        }
+        false => None,
+    };
     // A folder that is read is the SOG whose description lies in it.
     let read = args.scenes.iter().map(|path| match path.is_dir() {
         true => OutputFormat::SogFolder.main_file(path),
@@ -106,7 +129,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     });
     let read: Vec<PathBuf> = read.collect();
     let read = read.iter().map(PathBuf::as_path);
-    let mut outputs = Outputs::beside(read.chain(args.views.files()));
+    let beside = judge.iter().flat_map(|judge| judge.views.files());
+    let mut outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
     outputs.add("-o", &format.main_file(&args.output))?;
     if let Some(report) = &args.report {
         outputs.add("--report", report)?;
@@ -124,29 +148,25 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         });
         tables.push(table);
     }
-    let Some(mut table) = concatenate(tables, task)? else {
+    let Some(table) = concatenate(tables, task)? else {
         return Ok(Exit::Done);
     };
-    let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
-    let before = is_compared.then(|| table.splats_with(task)).transpose()?;
-    for given in &args.actions.0 {
-        apply(given, &mut table, args, verbosity)?;
-        lines.push(Line::of(given.text.clone(), &table));
-    }
-    for loss in format.losses(&table) {
-        verbosity.warn(&format!("{}: {loss}", args.output.display()));
-    }
-    write_table_task(&args.output, &table, format, task)?;
-    lines.push(Line {
-        bytes: written_bytes(&args.output, format).ok(),
-        format: Some(format.name()),
-        ..Line::of(args.output.display().to_string(), &table)
-    });
-    let loss = match before {
-        Some((before, _)) => Some(measure(args, &before, &table, format, verbosity)?),
-        None => None,
+    let mut conversion = Conversion {
+        args,
+        format,
+        table,
+        reference: None,
+        is_compared,
+        judge,
+        scene,
+        lines,
+        verbosity,
     };
-    let mut body = document(&lines, args.scenes.len());
+    conversion.apply_all()?;
+    let (loss, exit) = conversion.write()?;
+    let lines = &conversion.lines;
+    let mut body = document(lines, args.scenes.len());
+    body["output"]["written"] = json!(exit == Exit::Done);
     if let Some(loss) = &loss {
         body["report"] = loss.document();
     }
@@ -157,13 +177,157 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         print_json(body)?;
     } else {
-        print(page(&lines))?;
+        print(page(lines))?;
         if let Some(loss) = &loss {
             print(loss.page())?;
         }
     }
-    let views = loss.as_ref().map_or(&[][..], |loss| &loss.views);
-    Ok(check_psnr(args.fail_under_psnr, views))
+    Ok(exit)
+}
+
+/// A conversion in progress.
+struct Conversion<'a> {
+    args: &'a Args,
+    format: OutputFormat,
+    table: SplatTable,
+    /// The splats with nothing but the intended actions, since the first other action; only for a report.
+    reference: Option<SplatTable>,
+    is_compared: bool,
+    /// The views, if splats are pruned or a report is wanted.
+    judge: Option<Judge<'a>>,
+    /// The first input.
+    scene: &'a Path,
+    lines: Vec<Line>,
+    verbosity: Verbosity,
+}
+
+impl Conversion<'_> {
+    /// Applies the actions in order, and checks that the format can hold the splats as soon as no action is left that
+    /// drops or moves some.
+    fn apply_all(&mut self) -> Result<()> {
+        let actions = &self.args.actions.0;
+        let keeps =
+            |given: &GivenAction| matches!(&given.action, Step::Table(a) if a.keeps_positions());
+        let moving = actions.iter().rposition(|given| !keeps(given));
+        let settled = moving.map_or(0, |last| last + 1);
+        for given in &actions[..settled] {
+            self.apply(given)?;
+        }
+        let task = interrupt::task();
+        if self.args.drop_outside {
+            self.keep_reference();
+            let (flag, before) = ("--drop-outside", self.table.rows());
+            let rows = self.format.rows_inside(&self.table, task)?;
+            check_left(flag, before, rows.len())?;
+            self.table.select(&rows, task)?;
+            self.lines.push(Line::of(flag.to_owned(), &self.table));
+        }
+        self.format.check(&self.table, &self.args.output, task)?;
+        for given in &actions[settled..] {
+            self.apply(given)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, given: &GivenAction) -> Result<()> {
+        let (path, text) = (self.scene, given.text.as_str());
+        let progress = self.verbosity.progress("steps");
+        let task = &progress.task;
+        match &given.action {
+            Step::Table(action) if action.is_intended() => {
+                actions::apply(action, text, &mut self.table, path, task)?;
+                if let Some(reference) = &mut self.reference {
+                    actions::apply(action, text, reference, path, task)?;
+                }
+                if let Some(judge) = &mut self.judge {
+                    judge.follow(action, text)?;
+                }
+            }
+            Step::Table(action) => {
+                self.keep_reference();
+                self.warn_of_amount(action);
+                actions::apply(action, text, &mut self.table, path, task)?;
+            }
+            Step::Prune(threshold) => {
+                self.keep_reference();
+                let before = self.table.rows();
+                if let Some(judge) = &mut self.judge {
+                    let cameras = judge.pruning(&self.table)?;
+                    let profile = profile(&self.table)?;
+                    let progress = self.verbosity.progress("views");
+                    let table = &mut self.table;
+                    convert::prune(table, *threshold, &cameras, &profile, path, &progress.task)?;
+                }
+                check_left(text, before, self.table.rows())?;
+            }
+        }
+        self.lines.push(Line::of(given.text.clone(), &self.table));
+        Ok(())
+    }
+
+    /// Keeps the splats as they are, before an action that a report is about.
+    fn keep_reference(&mut self) {
+        if self.is_compared && self.reference.is_none() {
+            self.reference = Some(self.table.clone());
+        }
+    }
+
+    /// Warns of a count of splats that was probably meant as a percentage.
+    fn warn_of_amount(&self, action: &Action) {
+        let rows = self.table.rows();
+        if let Action::Decimate(Amount::Splats(count)) = action {
+            let share = *count as f64 / rows.max(1) as f64;
+            if share < SMALL_SHARE {
+                self.verbosity.warn(&format!(
+                    "--decimate {count}: {count} of {rows} splats are left, since a number without % is a count; \
+                     {count} percent is written {count}%"
+                ));
+            }
+        }
+    }
+
+    /// Writes the output, unless a check fails, and compares it with the reference.
+    fn write(&mut self) -> Result<(Option<Loss>, Exit)> {
+        let (args, format) = (self.args, self.format);
+        for loss in format.losses(&self.table) {
+            self.verbosity
+                .warn(&format!("{}: {loss}", args.output.display()));
+        }
+        let (mut loss, mut bytes, mut exit) = (None, None, Exit::Done);
+        let (table, judge, reference) = (&self.table, &mut self.judge, &mut self.reference);
+        let (is_compared, verbosity) = (self.is_compared, self.verbosity);
+        let writing = verbosity.progress("steps of writing");
+        let judged = |new: &Path| {
+            writing.bar.finish_and_clear();
+            bytes = written_bytes(new, format).ok();
+            if let (Some(judge), true) = (judge, is_compared) {
+                let reference = reference.take();
+                let measured = measure(
+                    judge,
+                    reference.as_ref().unwrap_or(table),
+                    table,
+                    new,
+                    format,
+                )?;
+                exit = measured.summary().check_psnr("view", args.fail_under_psnr);
+                loss = Some(measured);
+            }
+            Ok(exit == Exit::Done)
+        };
+        let is_written = write_table_if(&args.output, table, format, &writing.task, judged)?;
+        if !is_written {
+            let output = args.output.display();
+            fail(&format!(
+                "{output}: not written; a file that was there stays as it was"
+            ));
+        }
+        self.lines.push(Line {
+            bytes,
+            format: Some(format.name()),
+            ..Line::of(args.output.display().to_string(), &self.table)
+        });
+        Ok((loss, exit))
+    }
 }
 
 /// Size of the output, of all files if it is a folder.
@@ -176,100 +340,45 @@ fn written_bytes(path: &Path, format: OutputFormat) -> std::io::Result<u64> {
     files.map(|file| Ok(file?.metadata()?.len())).sum()
 }
 
-/// Reports the worst view if its PSNR is below `least`.
-fn check_psnr(least: Option<f64>, views: &[ViewDifference]) -> Exit {
-    let worst = worst_view(views).and_then(|view| Some((&view.name, view.comparison.psnr_db?)));
-    match (least, worst) {
-        (Some(least), Some((name, psnr))) if psnr < least => {
-            fail(&format!(
-                "view \"{name}\": expected a PSNR of at least {least} dB, found {psnr:.3} dB"
-            ));
-            Exit::CheckFailed
-        }
-        _ => Exit::Done,
-    }
-}
-
 /// The profile that a scene was trained for, else the default.
 fn profile(table: &SplatTable) -> Result<Profile> {
     let named = table.profile_hint.map(Profile::named).transpose()?;
     Ok(named.unwrap_or_default())
 }
 
-fn apply(
-    given: &GivenAction,
-    table: &mut SplatTable,
-    args: &Args,
-    verbosity: Verbosity,
-) -> Result<()> {
-    let path = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
-    match &given.action {
-        step @ Step::Table(_) => step.filter(table, path),
-        Step::Prune(threshold) => {
-            let (splats, _) = table.splats_with(interrupt::task())?;
-            let cameras = args.views.all_views(path, &splats, verbosity)?;
-            let (profile, progress) = (profile(table)?, verbosity.progress("views"));
-            convert::prune(table, *threshold, &cameras, &profile, path, &progress.task)
-        }
-    }
-}
-
-/// Loss of a conversion.
-struct Loss {
-    views: Vec<ViewDifference>,
-    attributes: Option<AttributeErrors>,
-}
-
-/// Compares the written file with the scene before it.
+/// Compares the new file `written`, which holds `table`, with `reference`.
 fn measure(
-    args: &Args,
-    before: &Splats,
+    judge: &mut Judge<'_>,
+    reference: &SplatTable,
     table: &SplatTable,
+    written: &Path,
     format: OutputFormat,
-    verbosity: Verbosity,
 ) -> Result<Loss> {
-    let progress = verbosity.progress("views");
     let task = interrupt::task();
-    let written = load_table_task(&args.output, LoadOptions::default(), task)?;
-    let path = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
-    let cameras = args.views.all_views(path, before, verbosity)?;
-    let settings = RenderSettings {
-        profile: profile(table)?,
-        ..RenderSettings::default()
-    };
-    let (after, _) = written.splats_with(task)?;
-    let views = convert::compare_views(before, &after, &cameras, &settings, &progress.task)?;
-    let attributes = convert::attribute_errors(table, &written, format, &args.output, task)?;
-    Ok(Loss { views, attributes })
-}
-
-impl Loss {
-    fn document(&self) -> Value {
-        json!({
-            "protocol": "inria",
-            "views": self.views,
-            "worst_view": worst_view(&self.views).map(|view| &view.name),
-            "attributes": self.attributes,
+    let written = load_table_task(format.main_file(written), LoadOptions::default(), task)?;
+    let before = reference.splats_with(task)?.0;
+    let from = judge.reporting(&before)?;
+    let after = written.splats_with(task)?.0;
+    let settings = |table| -> Result<RenderSettings> {
+        Ok(RenderSettings {
+            profile: profile(table)?,
+            ..RenderSettings::default()
         })
-    }
-
-    fn page(&self) -> String {
-        let mut table = TextTable::new(&["<view", "PSNR dB", "SSIM", "FLIP"]);
-        for view in &self.views {
-            let found = &view.comparison;
-            table.row([
-                view.name.clone(),
-                or_dash(found.psnr_db, |db| format!("{db:.3}")),
-                format!("{:.6}", found.ssim),
-                format!("{:.6}", found.flip),
-            ]);
-        }
-        let worst = match worst_view(&self.views) {
-            Some(view) => format!("worst view: {}", view.name),
-            None => "all views are identical".to_owned(),
-        };
-        format!("\n{table}{worst}\n")
-    }
+    };
+    let comparison = ViewComparison {
+        scenes: [&before, &after],
+        settings: [settings(reference)?, settings(&written)?],
+        protocol: Protocol::Inria,
+        background: [0.0; 3],
+    };
+    let progress = judge.verbosity.progress("views");
+    let views = comparison.run(&from.cameras, &progress.task, |_, _, _| Ok(()))?;
+    let attributes = convert::attribute_errors(table, &written, format, judge.scene, task)?;
+    Ok(Loss {
+        from,
+        views,
+        attributes,
+    })
 }
 
 /// Warns of content that is not drawn as the file states it, and remarks on axes that the file does not state.

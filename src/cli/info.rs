@@ -5,27 +5,32 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::{HumanBytes, HumanCount};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::console::{Exit, Verbosity, print, print_json};
+use super::console::{self, Exit, Verbosity, fail, print, print_bytes};
 use super::inputs::{SceneFlags, load_scene};
-use quadrille_base::error::Result;
+use super::views::cameras_beside;
+use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 use quadrille_scene::{Distribution, Scene, SceneStatistics};
 use quadrille_suite::report::table::TextTable;
 
-/// Print what a scene file contains
+/// Print what scene files contain
 ///
 /// Prints the format, its compression, axes and losses, the number of splats and the degree of their
 /// spherical harmonics, the number of dropped rows by reason, the bounds, and quantiles of opacity, scale
 /// and anisotropy.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json")]
+#[command(
+    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json\n  quadrille info scenes/*.ply"
+)]
 pub(super) struct Args {
-    /// Scene file (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), or the folder of a SOG; "-"
+    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), or folders of SOGs; "-"
     /// reads standard input
-    scene: PathBuf,
-    /// Print a JSON document instead of a page
+    #[arg(required = true, value_name = "SCENE")]
+    scenes: Vec<PathBuf>,
+    /// Print a JSON document instead of a page; for several scenes an array, in which a scene that cannot be
+    /// read has a path and an error
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -43,16 +48,45 @@ const LINE_CHARS: usize = 108;
 const BAR_CHARS: f64 = 40.0;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    let start = Instant::now();
-    let scene = load_scene(&args.scene, args.reading, verbosity)?;
-    let load_ms = start.elapsed().as_secs_f64() * 1e3;
-    let statistics = SceneStatistics::of(&scene.splats);
-    if args.json {
-        print_json(document(&args.scene, &scene, &statistics, load_ms))?;
-    } else {
-        print(page(&args.scene, &scene, &statistics, load_ms))?;
+    let mut documents = Vec::new();
+    // The last error; the others have been printed.
+    let mut failed: Option<Error> = None;
+    for (nth, path) in args.scenes.iter().enumerate() {
+        let start = Instant::now();
+        let scene = match load_scene(path, args.reading, verbosity) {
+            Ok(scene) => scene,
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => {
+                failed.iter().for_each(|error| fail(&error.to_string()));
+                let path = path.display().to_string();
+                documents.push(json!({"path": path, "error": error.to_string()}));
+                failed = Some(error);
+                continue;
+            }
+        };
+        let load_ms = start.elapsed().as_secs_f64() * 1e3;
+        let statistics = SceneStatistics::of(&scene.splats);
+        if args.json {
+            documents.push(console::document(document(
+                path,
+                &scene,
+                &statistics,
+                load_ms,
+            )));
+            continue;
+        }
+        let between = if nth == 0 { "" } else { "\n" };
+        print(format!(
+            "{between}{}",
+            page(path, &scene, &statistics, load_ms)
+        ))?;
     }
-    Ok(Exit::Done)
+    if args.json && args.scenes.len() > 1 {
+        print_bytes(format!("{:#}\n", Value::Array(documents)))?;
+    } else if let (true, None, Some(document)) = (args.json, &failed, documents.pop()) {
+        print_bytes(format!("{document:#}\n"))?;
+    }
+    failed.map_or(Ok(Exit::Done), Err)
 }
 
 /// The JSON document. Infinite numbers are null.
@@ -93,6 +127,7 @@ fn document(
         "file_bytes": scene.file_bytes,
         "memory_bytes": scene.splats.size_bytes(),
         "load_ms": load_ms,
+        "cameras_beside": cameras_beside(path).map(|path| path.display().to_string()),
         "splats": scene.splats.len(),
         "sh_degree": scene.splats.sh_degree(),
         "dropped": {
@@ -161,9 +196,15 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         |name| format!("{name}, which the file names"),
     );
     line("profile", profile);
+    if let Some(cameras) = cameras_beside(path) {
+        let cameras = cameras.display();
+        line(
+            "cameras",
+            format!("{cameras}, beside the scene (render --view all draws them)"),
+        );
+    }
     for comment in scene.comments.iter().take(COMMENTS_SHOWN) {
-        let printable = comment.chars().filter(|c| !c.is_control());
-        line("comment", printable.take(COMMENT_CHARS).collect());
+        line("comment", comment.chars().take(COMMENT_CHARS).collect());
     }
     if scene.comments.len() > COMMENTS_SHOWN {
         let more = scene.comments.len() - COMMENTS_SHOWN;

@@ -1,6 +1,6 @@
 //! `man`: prints a manual page.
 
-use super::console::{Exit, print};
+use super::console::{Exit, print_bytes};
 use quadrille_base::error::{Error, Result};
 
 /// Print the manual page of the program or of a command
@@ -26,6 +26,6 @@ pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
     clap_mangen::Man::new(page)
         .render(&mut roff)
         .map_err(|e| Error::write("<stdout>".as_ref(), e))?;
-    print(roff)?;
+    print_bytes(roff)?;
     Ok(Exit::Done)
 }

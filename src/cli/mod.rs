@@ -26,6 +26,7 @@ mod options;
 mod outputs;
 mod render;
 mod sim;
+mod summary;
 mod synth;
 mod usage;
 mod view_page;
@@ -88,7 +89,8 @@ pub(crate) fn run() -> ExitCode {
         // Help or version.
         Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => error.exit(),
         Err(error) => {
-            console::fail(&usage::message(&error));
+            let command = std::env::args().find_map(|word| program.find_subcommand(word));
+            console::fail(&usage::message(&error, command));
             return ExitCode::from(2);
         }
     };

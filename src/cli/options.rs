@@ -41,7 +41,7 @@ fn parse_simd(text: &str) -> std::result::Result<SimdLevel, String> {
     parsed(text, SimdLevel::named)
 }
 
-fn parse_profile(text: &str) -> std::result::Result<Profile, String> {
+pub(super) fn parse_profile(text: &str) -> std::result::Result<Profile, String> {
     parsed(text, Profile::named)
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::console::print;
+use super::console::print_bytes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{Frame, files};
 use quadrille_base::output::{make_folder_of, refuse_input};
@@ -258,7 +258,7 @@ impl Output {
             let mut bytes = Vec::new();
             files::write_to(&mut bytes, files::PictureFormat::Png, frame)
                 .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
-            print(bytes)?;
+            print_bytes(bytes)?;
             return Ok("-".to_owned());
         }
         let path = self.template.path(view, variant);

@@ -4,8 +4,100 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use quadrille_base::error::Error;
 
-/// Formats an error of the argument parser: what was expected, what was found, and the remedy.
-pub(super) fn message(error: &clap::Error) -> String {
+/// Letters of a word per letter that may differ in a word of the same meaning.
+const LETTERS_PER_CHANGE: usize = 3;
+/// Letters of the shortest word that is recognized as a part of another one.
+const LEAST_PART: usize = 4;
+
+/// Words for which the flag has another name, and the flags, the best first.
+const OTHER_WORDS: [(&[&str], &[&str]); 16] = [
+    (
+        &["crop", "box", "bounds", "clip"],
+        &["keep-box", "keep-sphere"],
+    ),
+    (
+        &["filter", "select", "opacity", "min-opacity", "max-scale"],
+        &["where"],
+    ),
+    (&["depth", "normals", "alpha", "layers"], &["aov", "layers"]),
+    (
+        &["resize", "size", "resolution", "res"],
+        &["width", "picture-scale"],
+    ),
+    (&["framerate", "frame-rate", "rate"], &["fps"]),
+    (&["format", "type", "ext"], &["format", "output"]),
+    (&["out", "file", "to"], &["output"]),
+    (&["pose", "poses", "trajectory"], &["cameras"]),
+    (
+        &["views", "num-views", "turntable"],
+        &["orbit", "propose-views"],
+    ),
+    (&["bg", "transparent", "colour", "color"], &["background"]),
+    (&["zoom", "focal", "angle"], &["fov"]),
+    (&["move", "offset", "position"], &["translate", "eye"]),
+    (&["rotation", "turn"], &["rotate"]),
+    (
+        &["simplify", "reduce", "downsample", "subsample"],
+        &["decimate"],
+    ),
+    (&["clean", "denoise", "outliers"], &["drop-floaters"]),
+    (
+        &["threshold", "tolerance", "min-psnr"],
+        &["fail-under-psnr"],
+    ),
+];
+
+/// The flags of `command` that the unknown `flag` stands for in [`OTHER_WORDS`].
+fn other_words(flag: &str, command: Option<&clap::Command>) -> Option<String> {
+    let word = flag.trim_start_matches('-').to_ascii_lowercase();
+    let (_, flags) = OTHER_WORDS
+        .iter()
+        .find(|(words, _)| words.contains(&&*word))?;
+    let has = |flag: &&&str| {
+        command?
+            .get_arguments()
+            .find(|a| a.get_long() == Some(**flag))
+    };
+    let known: Vec<String> = flags
+        .iter()
+        .filter(|flag| has(flag).is_some())
+        .map(|flag| format!("--{flag}"))
+        .collect();
+    (!known.is_empty()).then(|| known.join(" or "))
+}
+
+/// Whether `other` is `word` with a few letters changed, or longer or shorter at an end.
+fn is_near(word: &str, other: &str) -> bool {
+    let [word, other] = [word, other].map(|text| text.trim_start_matches('-').to_ascii_lowercase());
+    let [short, long] = if word.len() < other.len() {
+        [&word, &other]
+    } else {
+        [&other, &word]
+    };
+    let is_part =
+        short.len() >= LEAST_PART && (long.starts_with(&**short) || long.ends_with(&**short));
+    let most = (word.chars().count() / LETTERS_PER_CHANGE).max(1);
+    is_part || changes(&word, &other) <= most
+}
+
+/// Letters that are inserted, removed or replaced between two words: their Levenshtein distance.
+fn changes(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Formats an error of the argument parser: what was expected, what was found, and the remedy. `command` is the
+/// command whose arguments were parsed.
+pub(super) fn message(error: &clap::Error, command: Option<&clap::Command>) -> String {
     let text = |kind| error.get(kind).map(ToString::to_string);
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     let flag = argument.split(' ').next().unwrap_or_default();
@@ -25,6 +117,13 @@ pub(super) fn message(error: &clap::Error) -> String {
         ContextKind::SuggestedValue,
     ];
     let similar = similar.into_iter().map(listed).find(|s| !s.is_empty());
+    let given = match error.kind() {
+        ErrorKind::UnknownArgument => flag.to_owned(),
+        ErrorKind::InvalidSubcommand => listed(ContextKind::InvalidSubcommand),
+        _ => found.clone(),
+    };
+    let near = similar.filter(|s| s.split(", ").any(|one| is_near(&given, one)));
+    let similar = other_words(flag, command).or(near);
     let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
     match error.kind() {
         ErrorKind::InvalidValue => {
@@ -128,6 +227,32 @@ pub(super) fn finite(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_near_by_few_letters_or_as_parts() {
+        assert_eq!(
+            [
+                changes("kitten", "sitting"),
+                changes("", "abc"),
+                changes("abc", "abc")
+            ],
+            [3, 3, 0]
+        );
+        for (word, other) in [
+            ("--camera", "--cameras"),
+            ("--heigth", "--height"),
+            ("--floaters", "--drop-floaters"),
+        ] {
+            assert!(is_near(word, other), "{word} {other}");
+        }
+        for (word, other) in [
+            ("--crop", "--drop-nan"),
+            ("--depth", "--repeat"),
+            ("--quality", "--quiet"),
+        ] {
+            assert!(!is_near(word, other), "{word} {other}");
+        }
+    }
 
     #[test]
     fn whole_numbers_in_either_notation() {

@@ -17,6 +17,9 @@ use quadrille_scene::cameras::{
 };
 use quadrille_scene::{Camera, Splats};
 
+/// Views on the circle by which a scene without cameras is judged: one every 45 degrees.
+const JUDGING_ORBIT: u32 = 8;
+
 /// Maximum of `--propose-views`.
 const MAX_VIEWS: u32 = 100;
 
@@ -79,6 +82,44 @@ pub(crate) struct ViewArgs {
     /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"], value_parser = str::parse::<PictureScale>)]
     picture_scale: Option<PictureScale>,
+}
+
+/// The choice of the views by which a scene is judged.
+#[derive(Debug, Clone)]
+pub(crate) struct JudgingViews {
+    views: ViewArgs,
+    /// The camera file or the flag that the views come from.
+    pub(crate) source: String,
+    /// Whether files or flags place the views in the world of the scene as it was read.
+    pub(crate) is_placed: bool,
+}
+
+impl JudgingViews {
+    /// The cameras, for a scene of `splats` that was read from `scene`.
+    ///
+    /// # Errors
+    /// As [`ViewArgs::of_scene`].
+    pub(crate) fn cameras(
+        &self,
+        scene: &Path,
+        splats: &Splats,
+        verbosity: Verbosity,
+    ) -> Result<Vec<Camera>> {
+        self.views.views(scene, splats, verbosity)
+    }
+
+    /// All files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.views.files()
+    }
+}
+
+/// The camera file beside a scene. A pipe has no folder.
+pub(super) fn cameras_beside(scene: &Path) -> Option<PathBuf> {
+    if scene == Path::new("-") {
+        return None;
+    }
+    find_camera_file(scene)
 }
 
 impl ViewArgs {
@@ -147,19 +188,23 @@ impl ViewArgs {
             return proposed(&spec, count, splats, verbosity);
         }
         let is_described = spec.eye.is_some() || spec.target.is_some() || spec.orbit.is_some();
-        if spec.cameras.is_none() && !is_described {
-            let beside = find_camera_file(scene);
-            if let Some(path) = &beside {
-                let path = path.display();
-                verbosity.remark(&match self.view {
-                    None => format!("{path} holds cameras; --view 0 or --view all draws them"),
-                    Some(_) => format!("cameras of {path}"),
-                });
-            }
-            spec.cameras = beside.filter(|_| self.view.is_some());
+        let is_open = spec.cameras.is_none() && !is_described;
+        let beside = is_open.then(|| cameras_beside(scene)).flatten();
+        if self.view.is_some() {
+            spec.cameras = spec.cameras.or_else(|| beside.clone());
         }
         let framing = || viewpoint::framing(splats, &spec, interrupt::task());
-        reported(spec.views(Some(scene), framing)?, verbosity)
+        let views = reported(spec.views(Some(scene), framing)?, verbosity)?;
+        if let Some(path) = beside {
+            let path = path.display();
+            match self.view {
+                None => verbosity.note(&format!(
+                    "{path} holds cameras of the scene; --view 0 or --view all draws them"
+                )),
+                Some(_) => verbosity.remark(&format!("cameras of {path}")),
+            }
+        }
+        Ok(views)
     }
 
     /// As [`Self::of_scene`], but returns only the cameras of the views.
@@ -172,18 +217,58 @@ impl ViewArgs {
         Ok(self.of_scene(scene, splats, verbosity)?.cameras)
     }
 
-    /// As [`Self::views`], but all cameras of a file if no flag chooses some.
-    pub(crate) fn all_views(
+    /// The views by which the scene at `scene` is judged: never a single one that the program chose. Without flags
+    /// that choose views, they are all cameras of the file beside the scene or, without such a file, a circle
+    /// of views, unless `refused_by`, the name of a flag, rules that out.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `refused_by` needs views that are not given.
+    pub(crate) fn judging(
         &self,
         scene: &Path,
-        splats: &Splats,
+        refused_by: Option<&str>,
         verbosity: Verbosity,
-    ) -> Result<Vec<Camera>> {
-        let mut all = self.clone();
-        if all.cameras.is_some() || all.orbit.is_some() {
-            all.view.get_or_insert_with(|| "all".to_owned());
+    ) -> Result<JudgingViews> {
+        let mut chosen = self.clone();
+        let has_place = self.eye.is_some() || self.target.is_some() || self.up.is_some();
+        let is_chosen = self.propose_views.is_some() || self.orbit.is_some() || self.eye.is_some();
+        if self.cameras.is_none() && !is_chosen {
+            let beside = (!has_place).then(|| cameras_beside(scene)).flatten();
+            let file = scene.display();
+            match (beside, refused_by) {
+                (Some(path), _) => {
+                    verbosity.note(&format!(
+                        "views: cameras of {}, beside {file}",
+                        path.display()
+                    ));
+                    chosen.cameras = Some(path);
+                }
+                (None, Some(flag)) => {
+                    let expected =
+                        "--cameras FILE, --orbit N, --propose-views N or --eye X,Y,Z beside it";
+                    let found = format!("none of them, and no camera file beside {file}");
+                    return Err(Error::argument(flag, expected, found));
+                }
+                (None, None) => {
+                    chosen.orbit = Some(JUDGING_ORBIT);
+                    verbosity.note(&format!(
+                        "views: a circle of {JUDGING_ORBIT} around the content, since no camera file lies beside \
+                         {file} (--cameras, --orbit or --propose-views choose others)"
+                    ));
+                }
+            }
         }
-        all.views(scene, splats, verbosity)
+        let source = match (&chosen.cameras, chosen.propose_views, chosen.orbit) {
+            (Some(path), _, _) => path.display().to_string(),
+            (None, Some(count), _) => format!("--propose-views {count}"),
+            (None, None, Some(count)) => format!("--orbit {count}"),
+            (None, None, None) => "--eye".to_owned(),
+        };
+        Ok(JudgingViews {
+            source,
+            is_placed: has_place || chosen.cameras.is_some(),
+            views: chosen.of_all_unless_chosen(),
+        })
     }
 
     /// The description of the views of a mesh.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use nalgebra::{Matrix3, Vector3};
+
 use quadrille_base::error::{Error, Result};
 
 /// Storage format of a file's splats.
@@ -95,6 +97,18 @@ impl SplatAxes {
     pub(crate) fn signs(self) -> [f32; 3] {
         let [x, y, z] = self.flipped;
         [x, y, z != self.has_vertical_z].map(|flipped| if flipped { -1.0 } else { 1.0 })
+    }
+
+    /// The matrix that turns positions to right, down, forward. Its determinant is -1 for axes that mirror.
+    pub fn matrix(self) -> Matrix3<f64> {
+        let signs: Matrix3<f64> =
+            Matrix3::from_diagonal(&Vector3::from(self.signs().map(f64::from)));
+        let [y, z]: [Vector3<f64>; 2] = match self.has_vertical_z {
+            false => [Vector3::y(), Vector3::z()],
+            // A turn by -90 degrees around x.
+            true => [-Vector3::z(), Vector3::y()],
+        };
+        Matrix3::from_columns(&[Vector3::x(), y, z]) * signs
     }
 
     /// Whether z points up or down.

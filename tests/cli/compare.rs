@@ -136,7 +136,10 @@ fn a_psnr_under_the_bound_is_exit_code_1_after_the_results() {
     let output = expect(CHECK_FAILED, &[&arguments[..], &["60"]].concat());
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(results["pairs"][0]["psnr_db"].as_f64().unwrap() < 60.0);
-    assert!(text(&output.stderr).contains("below 60 dB"));
+    assert!(text(&output.stderr).contains("error: pair \"a\": expected a PSNR of at least 60 dB"));
+    // The error of a check is printed also when nothing else is.
+    let quiet = expect(CHECK_FAILED, &[&a, &b, "-q", "--fail-under-psnr", "60"]);
+    assert!(text(&quiet.stderr).contains("at least 60 dB"));
     expect(DONE, &[&arguments[..], &["10"]].concat());
     expect(DONE, &[&arguments[..], &["-5"]].concat());
     expect(USAGE, &[&arguments[..], &["nan"]].concat());

@@ -2,7 +2,12 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
+
+/// Exit code of a failed check.
+const CHECK_FAILED: i32 = 1;
 
 /// Number of splats in the scene of [`Place`].
 const SPLATS: u64 = 300;
@@ -202,7 +207,7 @@ fn mistakes_are_named() {
     refused(
         UNREADABLE,
         &["scene.ply", "--translate", "4e3,0,0", "-o", "a.spz"],
-        &["row 0", "-2048 to 2048"],
+        &["300 of 300 splats", "-2048 to 2048", "--drop-outside"],
     );
     refused(
         UNREADABLE,
@@ -281,4 +286,382 @@ fn a_report_compares_every_view() {
     ]);
     let left = document["output"]["splats"].as_u64().unwrap();
     assert!(left > 0 && left < SPLATS, "{left}");
+}
+
+/// A place whose scene also lies where no camera file does.
+fn place_with_alone() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("alone")).unwrap();
+    fs::copy(place.path("scene.ply"), place.path("alone/scene.ply")).unwrap();
+    place
+}
+
+fn psnrs(views: &Value) -> Vec<f64> {
+    let views = views.as_array().unwrap().iter();
+    views
+        .map(|view| view["psnr_db"].as_f64().unwrap())
+        .collect()
+}
+
+fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn pruning_needs_views_or_takes_the_cameras_beside_the_scene() {
+    let place = place_with_alone();
+    let prune = ["--prune", "0.01", "-o", "a.ply"];
+    for views in [
+        &[][..],
+        &["--view", "all"],
+        &["--target", "0,0,0"],
+        &["--width", "32"],
+    ] {
+        place.expect_error(
+            USAGE,
+            &[&["convert", "alone/scene.ply"][..], &prune, views].concat(),
+            &[
+                "--prune",
+                "--cameras FILE",
+                "--orbit N",
+                "no camera file beside alone/scene.ply",
+            ],
+        );
+    }
+    assert!(!place.path("a.ply").exists());
+    let output = place.expect(DONE, &[&["convert", "scene.ply"][..], &prune].concat());
+    assert!(
+        stderr(&output).contains("cameras of cameras.json"),
+        "{}",
+        stderr(&output)
+    );
+    // The file that is found is an input as one that is named.
+    let over = [
+        &["convert", "scene.ply", "--report", "cameras.json"][..],
+        &prune,
+    ]
+    .concat();
+    place.expect_error(USAGE, &over, &["--report", "which is read"]);
+    let beside = fs::read(place.path("a.ply")).unwrap();
+    let given = [
+        &["convert", "scene.ply", "--cameras", "cameras.json"][..],
+        &prune,
+    ]
+    .concat();
+    place.expect(DONE, &given);
+    assert_eq!(fs::read(place.path("a.ply")).unwrap(), beside);
+}
+
+#[test]
+fn reports_look_from_other_views_than_pruning() {
+    let place = place_with_alone();
+    let convert = |views: &[&str]| {
+        let prune = [
+            "convert",
+            "alone/scene.ply",
+            "--prune",
+            "0.05",
+            "-o",
+            "a.ply",
+        ];
+        let report = ["--report", "r.json", "--width", "60", "--json"];
+        place.document(&[&prune[..], &report, views].concat())["report"].clone()
+    };
+    let report = convert(&["--orbit", "6"]);
+    let pruned_by: Vec<&str> = report["pruned_by"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    assert_eq!(pruned_by.len(), 6);
+    assert_eq!(report["views_are_between"], true);
+    let views = report["views"].as_array().unwrap();
+    assert!(views.len() >= 3);
+    for view in views {
+        let (a, b) = view["name"].as_str().unwrap().split_once(" - ").unwrap();
+        assert!(pruned_by.contains(&a) && pruned_by.contains(&b));
+    }
+    let report = convert(&["--eye", "0,0,-5", "--target", "0,0,0"]);
+    assert_eq!(
+        (&report["pruned_by"], &report["views_are_between"]),
+        (&serde_json::json!(["eye"]), &false.into())
+    );
+    let one = [
+        "convert",
+        "alone/scene.ply",
+        "--prune",
+        "0.05",
+        "-o",
+        "a.ply",
+        "--report",
+        "r.json",
+    ];
+    let output = place.expect(DONE, &[&one[..], &["--eye", "0,0,-5"]].concat());
+    assert!(stderr(&output).contains("the views by which splats were pruned"));
+}
+
+#[test]
+fn a_failed_check_keeps_the_old_file() {
+    let place = Place::new();
+    for output in ["a.spz", "a.ply", "a.splat", "sog/meta.json"] {
+        place.expect(DONE, &["convert", "scene.ply", "--sh", "0", "-o", output]);
+        let old = fs::read(place.path(output)).unwrap();
+        let failing = ["convert", "scene.ply", "--decimate", "10", "--json", "-q"];
+        let check = [
+            "--fail-under-psnr",
+            "90",
+            "--report",
+            "r.json",
+            "-o",
+            output,
+        ];
+        let found = place.expect(CHECK_FAILED, &[&failing[..], &check].concat());
+        assert_eq!(fs::read(place.path(output)).unwrap(), old, "{output}");
+        let errors = stderr(&found);
+        assert!(
+            errors.contains("at least 90 dB") && errors.contains("not written"),
+            "{errors}"
+        );
+        let document: Value = serde_json::from_slice(&found.stdout).unwrap();
+        assert_eq!(document["output"]["written"], false);
+        assert!(document["output"]["file_bytes"].as_u64().unwrap() > 0);
+        assert!(place.path("r.json").exists());
+    }
+    let names = place.names();
+    assert!(!names.iter().any(|name| name.contains("part")), "{names:?}");
+}
+
+#[test]
+fn reports_without_cameras_have_several_views_and_means() {
+    let place = place_with_alone();
+    let convert = [
+        "convert",
+        "alone/scene.ply",
+        "--sh",
+        "0",
+        "--width",
+        "60",
+        "-o",
+        "a.spz",
+    ];
+    let report = ["--report", "r.json"];
+    let output = place.expect(DONE, &[&convert[..], &report].concat());
+    assert!(
+        stderr(&output).contains("a circle of 8"),
+        "{}",
+        stderr(&output)
+    );
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.lines().any(|line| line.starts_with("mean ")), "{page}");
+    let document = place.document(&[&convert[..], &report, &["--json"]].concat());
+    let report = &document["report"];
+    let psnrs = psnrs(&report["views"]);
+    assert_eq!(
+        (psnrs.len(), &report["views_from"]),
+        (8, &"--orbit 8".into())
+    );
+    let mean = psnrs.iter().sum::<f64>() / 8.0;
+    assert!((report["mean"]["psnr_db"].as_f64().unwrap() - mean).abs() < 1e-9);
+}
+
+#[test]
+fn crops_and_moves_are_no_loss() {
+    let place = Place::new();
+    let report = |actions: &[&str]| {
+        let convert = [
+            "convert",
+            "scene.ply",
+            "-o",
+            "a.ply",
+            "--report",
+            "r.json",
+            "--json",
+        ];
+        place.document(&[&convert[..], actions].concat())["report"].clone()
+    };
+    let crop = report(&["--where", "x > 0 || y > 0", "--drop-nan"]);
+    assert!(crop["worst_view"].is_null(), "{crop}");
+    // Conditions on how splats are drawn lose something.
+    assert!(!report(&["--where", "x > 0 || opacity > 0.5"])["worst_view"].is_null());
+    // The views follow the scene, so that a loss is seen as it is seen without moves.
+    let still = psnrs(&report(&["--sh", "0"])["views"]);
+    for moves in [
+        &["--rotate", "30,-70,110", "--translate", "1,2,3"][..],
+        &["--flip-axes", "RUB"],
+        &["--translate", "0,4,0", "--flip-axes", "RFU"],
+    ] {
+        for actions in [
+            [moves, &["--sh", "0"]].concat(),
+            [&["--sh", "0"], moves].concat(),
+        ] {
+            for (moved, still) in psnrs(&report(&actions)["views"]).iter().zip(&still) {
+                assert!((moved - still).abs() < 0.3, "{actions:?}: {moved} {still}");
+            }
+        }
+    }
+    place.expect_error(
+        USAGE,
+        &[
+            "convert",
+            "scene.ply",
+            "--flip-axes",
+            "RUF",
+            "-o",
+            "b.ply",
+            "--report",
+            "r.json",
+        ],
+        &["--flip-axes RUF", "mirror"],
+    );
+}
+
+#[test]
+fn actions_that_drop_everything_are_errors() {
+    let place = Place::new();
+    for (flag, value) in [
+        ("--keep-box", "90,90,90,91,91,91"),
+        ("--keep-sphere", "90,90,90,1"),
+        ("--where", "opacity > 2"),
+        ("--prune", "1"),
+    ] {
+        let action = [
+            "convert",
+            "scene.ply",
+            "-o",
+            "a.ply",
+            "--morton",
+            flag,
+            value,
+            "--sh",
+            "0",
+        ];
+        let found = format!("{flag} {value}");
+        place.expect_error(
+            USAGE,
+            &action,
+            &[&found, "a splat that stays", "none of 300"],
+        );
+        if flag != "--prune" {
+            let render = ["render", "scene.ply", "-o", "a.png", flag, value];
+            place.expect_error(USAGE, &render, &[&found, "none of 300"]);
+        }
+    }
+    assert!(!place.path("a.ply").exists() && !place.path("a.png").exists());
+}
+
+#[test]
+fn splats_outside_a_format_are_dropped_on_request() {
+    let place = Place::new();
+    let far = [
+        "convert",
+        "scene.ply",
+        "--decimate",
+        "3",
+        "--translate",
+        "0,-5000,0",
+        "-o",
+        "far.ply",
+    ];
+    let output = place.expect(DONE, &far);
+    assert!(
+        !stderr(&output).contains("is a count"),
+        "3 of 300 is no small share"
+    );
+    let join = ["convert", "scene.ply", "far.ply", "-o", "a.spz"];
+    let words = [
+        "3 of 303 splats beyond it",
+        "the farthest at",
+        "--drop-outside",
+        "-2048 to 2048",
+    ];
+    place.expect_error(UNREADABLE, &join, &words);
+    let document = place.document(&[&join[..], &["--drop-outside", "--json"]].concat());
+    assert_eq!(document["output"]["splats"], 300);
+    assert_eq!(document["actions"][0]["action"], "--drop-outside");
+    // A crop that comes first needs no other remedy.
+    place.expect(
+        DONE,
+        &[&join[..], &["--keep-sphere", "0,0,0,1000"]].concat(),
+    );
+    let output = place.expect(
+        DONE,
+        &["convert", "scene.ply", "--decimate", "2", "-o", "b.ply"],
+    );
+    assert!(stderr(&output).contains("2 percent is written 2%"));
+}
+
+#[test]
+fn scenes_are_compared_by_their_views() {
+    let place = place_with_alone();
+    let convert = [
+        "convert",
+        "scene.ply",
+        "-o",
+        "a.spz",
+        "--report",
+        "r.json",
+        "--json",
+    ];
+    let report = place.document(&convert)["report"].clone();
+    let document = place.document(&["compare", "scene.ply", "a.spz", "--json"]);
+    let found = psnrs(&document["pairs"]);
+    let mut expected = psnrs(&report["views"]);
+    expected.sort_by(f64::total_cmp);
+    assert_eq!(
+        (&found, document["views_from"].as_str()),
+        (&expected, Some("cameras.json"))
+    );
+    assert_eq!(document["mean"]["psnr_db"], report["mean"]["psnr_db"]);
+    assert_eq!(document["pairs"][0]["a"], "scene.ply");
+    let chosen = [
+        "compare",
+        "scene.ply",
+        "a.spz",
+        "--cameras",
+        "cameras.json",
+        "--view",
+        "1",
+        "--json",
+    ];
+    assert_eq!(psnrs(&place.document(&chosen)["pairs"]).len(), 1);
+    let circle = place.document(&[
+        "compare",
+        "alone/scene.ply",
+        "a.spz",
+        "--width",
+        "40",
+        "--json",
+    ]);
+    assert_eq!(psnrs(&circle["pairs"]).len(), 8);
+    let failing = [
+        "compare",
+        "scene.ply",
+        "a.spz",
+        "-q",
+        "--fail-under-psnr",
+        "99",
+    ];
+    let output = place.expect(CHECK_FAILED, &failing);
+    assert!(stderr(&output).contains("expected a PSNR of at least 99 dB"));
+    // Each scene has the profile that its file names.
+    let profiles = |flags: &[&str]| {
+        let compare = ["compare", "scene.ply", "a.spz", "--json"];
+        place.document(&[&compare[..], flags].concat())["profiles"].clone()
+    };
+    assert_eq!(profiles(&[]), serde_json::json!(["inria", "inria"]));
+    assert_eq!(
+        profiles(&["--profile", "gsplat"]),
+        serde_json::json!(["gsplat", "gsplat"])
+    );
+    place.expect(DONE, &["render", "scene.ply", "--view", "0", "-o", "p.png"]);
+    for pair in [["scene.ply", "p.png"], ["p.png", "a.spz"]] {
+        let words = ["a scene to compare", "p.png, which is none by its name"];
+        place.expect_error(USAGE, &[&["compare"][..], &pair].concat(), &words);
+    }
+    place.expect(
+        DONE,
+        &["compare", "scene.ply", "a.spz", "--diff", "d/{name}.png"],
+    );
+    assert!(place.path("d/shot_1.png").exists());
 }

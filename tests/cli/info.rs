@@ -1,7 +1,11 @@
 //! The `info` command: its page, its JSON, its exit codes.
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
+use crate::support::program::{DONE, Place, UNREADABLE};
 use crate::support::shared;
 use quadrille::PlyWriter;
 use quadrille::Splat;
@@ -119,4 +123,65 @@ fn a_dot_splat_file_holds_the_same_scene_as_its_ply() {
         off += u32::from(!near);
     }
     assert!(off < 10, "{off} of {} splats differ", a.len());
+}
+
+#[test]
+fn several_scenes_are_described_and_failures_told() {
+    let place = Place::new();
+    fs::copy(place.path("scene.ply"), place.path("b.ply")).unwrap();
+    let page =
+        String::from_utf8(place.expect(DONE, &["info", "scene.ply", "b.ply"]).stdout).unwrap();
+    let scenes: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("scene "))
+        .collect();
+    assert_eq!(scenes, ["scene      scene.ply", "scene      b.ply"]);
+    assert!(page.contains("cameras.json, beside the scene"), "{page}");
+    let arguments = [
+        "info",
+        "none.ply",
+        "scene.ply",
+        "lost.ply",
+        "b.ply",
+        "--json",
+    ];
+    let output = place.expect(UNREADABLE, &arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("none.ply") && errors.contains("lost.ply"),
+        "{errors}"
+    );
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = document.as_array().unwrap();
+    let splats: Vec<Option<u64>> = all.iter().map(|one| one["splats"].as_u64()).collect();
+    assert_eq!(splats, [None, Some(300), None, Some(300)]);
+    assert!(all[0]["error"].as_str().unwrap().contains("cannot read"));
+    assert!(all[1]["quadrille"]["version"].is_string());
+    assert_eq!(all[1]["cameras_beside"], "cameras.json");
+}
+
+/// Names of files and their content do not reach the terminal as control characters.
+#[test]
+#[cfg(unix)]
+fn control_characters_of_names_are_escaped() {
+    let place = Place::new();
+    let name = "a\u{1b}[31m.ply";
+    fs::copy(place.path("scene.ply"), place.path(name)).unwrap();
+    for arguments in [
+        &["info", name][..],
+        &["render", name, "-o", "p.png", "--width", "32", "-v"],
+        &["convert", name, "-o", "b.ply", "--report", "r.json", "-v"],
+        &["compare", name, "scene.ply", "--width", "32", "-v"],
+    ] {
+        let output = place.expect(DONE, arguments);
+        for text in [output.stdout, output.stderr] {
+            assert!(!text.contains(&0x1b), "{}", String::from_utf8_lossy(&text));
+        }
+    }
+    let page = place.expect(DONE, &["info", name]).stdout;
+    assert!(
+        String::from_utf8(page)
+            .unwrap()
+            .contains("a\\u{1b}[31m.ply")
+    );
 }

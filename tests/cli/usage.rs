@@ -234,3 +234,49 @@ fn completions_and_manual_pages_go_to_stdout() {
     place.expect_error(USAGE, &["man", "dance"], &["dance"]);
     place.expect_error(USAGE, &["dance"], &["dance"]);
 }
+
+#[test]
+fn common_words_lead_to_their_flags_and_distant_ones_nowhere() {
+    let place = Place::new();
+    for (command, flag, hint) in [
+        (
+            "convert",
+            "--crop",
+            "did you mean --keep-box or --keep-sphere?",
+        ),
+        (
+            "render",
+            "--crop",
+            "did you mean --keep-box or --keep-sphere?",
+        ),
+        ("render", "--depth", "did you mean --aov?"),
+        (
+            "render",
+            "--resize",
+            "did you mean --width or --picture-scale?",
+        ),
+        (
+            "render",
+            "--size",
+            "did you mean --width or --picture-scale?",
+        ),
+        ("render", "--format", "did you mean --output?"),
+        ("render", "--camera", "did you mean --cameras?"),
+        ("convert", "--reduce", "did you mean --decimate?"),
+    ] {
+        place.expect_error(
+            USAGE,
+            &[command, "scene.ply", "-o", "a.ply", flag, "1"],
+            &[flag, hint],
+        );
+    }
+    for (command, flag) in [
+        ("render", "--quality"),
+        ("convert", "--depth"),
+        ("info", "--crop"),
+    ] {
+        let output = place.expect(USAGE, &[command, "scene.ply", flag, "1"]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(!errors.contains("did you mean"), "{errors}");
+    }
+}

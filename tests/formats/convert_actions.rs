@@ -6,6 +6,7 @@ use quadrille::Task;
 use quadrille::convert::{Action, Amount, Condition, concatenate};
 use quadrille::{
     OutputFormat, Protocol, RenderSettings, SplatTable, compare, load, render, write_table,
+    write_table_task,
 };
 
 use crate::conversion::{assert_same, camera, synthetic, table};
@@ -115,4 +116,40 @@ fn sog_is_written_as_a_folder() {
     let error = write_table(&unpacked, &scene, OutputFormat::SogFolder).unwrap_err();
     assert!(error.to_string().contains("notes.txt"), "{error}");
     assert!(meta.is_file());
+}
+
+/// The largest progress that `work` reports, and the number of reports.
+fn progress(work: impl FnOnce(&Task)) -> ((u64, u64), usize) {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let into = seen.clone();
+    work(&Task::new().on_progress(move |done, total| into.lock().unwrap().push((done, total))));
+    let seen = seen.lock().unwrap();
+    (seen.iter().copied().max().unwrap_or_default(), seen.len())
+}
+
+#[test]
+fn long_stages_report_their_progress_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = table(&synthetic(folder.path(), 6000));
+    let apply = |action: &Action| {
+        progress(|task| {
+            let applied = action.apply_task(&mut scene.clone(), Path::new("scene"), task);
+            applied.unwrap();
+        })
+    };
+    let (end, reports) = apply(&Action::Decimate(Amount::Splats(1000)));
+    assert!(end == (5000, 5000) && reports > 5, "{end:?} {reports}");
+    let (end, reports) = apply(&Action::DropFloaters(3.0));
+    assert!(end == (6000, 6000) && reports > 4, "{end:?} {reports}");
+    let write = |name: &str, format| {
+        progress(|task| write_table_task(&folder.path().join(name), &scene, format, task).unwrap())
+    };
+    // Seven passes over all rows.
+    let (end, reports) = write("a.sog", OutputFormat::Sog);
+    assert!(end == (42_000, 42_000) && reports > 7, "{end:?} {reports}");
+    let ((done, total), reports) = write("a.spz", OutputFormat::Spz4);
+    assert!(
+        done == total && total > 6000 && reports >= 5,
+        "{done} {total} {reports}"
+    );
 }

@@ -11,7 +11,7 @@ use quadrille_base::image::files;
 use quadrille_scene::cameras::view_of_picture;
 
 /// Path of standard input.
-const STDIN: &str = "-";
+pub(super) const STDIN: &str = "-";
 
 /// Two pictures to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]

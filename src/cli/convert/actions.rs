@@ -7,7 +7,8 @@ use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use crate::cli::interrupt;
 use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::{finite, parsed, positive, whole_number};
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_render::convert::{Action, Amount, Condition};
 use quadrille_scene::{LoadOptions, Scene, SplatAxes, SplatTable, load_table_task, load_task};
 
@@ -119,8 +120,8 @@ const ACTIONS: [ActionFlag; 13] = [
     (
         "prune",
         Some("WEIGHT"),
-        "Drop splats whose largest weight (transmittance times alpha) in any pixel of the views of \
-         --cameras or --orbit stays below this, for example 0.01",
+        "Drop splats whose largest weight (transmittance times alpha) in any pixel of the views stays below \
+         this, for example 0.01; the views are the cameras beside the scene, or given by flags",
         |text| {
             let weight = text.parse().ok().filter(|w| (0.0..=1.0).contains(w));
             let weight = weight.ok_or("expected a weight from 0 to 1")?;
@@ -263,26 +264,42 @@ impl Filters {
         }
         let mut table = load_table_task(path, options, interrupt::task())?;
         for given in &self.0 {
-            given.action.filter(&mut table, path)?;
+            if let Step::Table(action) = &given.action {
+                apply(action, &given.text, &mut table, path, interrupt::task())?;
+            }
         }
         table.into_scene()
     }
 }
 
-impl Step {
-    /// Applies an action that needs no views.
-    pub(super) fn filter(&self, table: &mut SplatTable, path: &Path) -> Result<()> {
-        match self {
-            Self::Table(action) => {
-                let applied = action.apply_task(table, path, interrupt::task());
-                applied.map_err(|error| match action {
-                    Action::Where(_) => error.about("--where"),
-                    _ => error,
-                })
-            }
-            Self::Prune(_) => Ok(()),
-        }
+/// Applies `action`, which `text` is the flag of.
+///
+/// # Errors
+/// As [`Action::apply_task`], and as [`check_left`].
+pub(super) fn apply(
+    action: &Action,
+    text: &str,
+    table: &mut SplatTable,
+    path: &Path,
+    task: &Task,
+) -> Result<()> {
+    let before = table.rows();
+    action
+        .apply_task(table, path, task)
+        .map_err(|error| match action {
+            Action::Where(_) => error.about("--where"),
+            _ => error,
+        })?;
+    check_left(text, before, table.rows())
+}
+
+/// Refuses an action that drops all of `before` splats.
+pub(super) fn check_left(text: &str, before: usize, left: usize) -> Result<()> {
+    if left == 0 && before > 0 {
+        let expected = "a splat that stays";
+        return Err(Error::argument(text, expected, format!("none of {before}")));
     }
+    Ok(())
 }
 
 impl clap::Args for Filters {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use super::condition::Condition;
 use super::decimate::{Amount, decimate};
@@ -12,7 +12,7 @@ use quadrille_base::task::Task;
 use quadrille_scene::morton::morton_order;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::transform::Similarity;
-use quadrille_scene::{SplatAxes, SplatTable};
+use quadrille_scene::{Camera, SplatAxes, SplatTable};
 
 /// A change of the splats of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,8 +93,9 @@ impl Action {
                 }
             }
             Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) => {
-                let by = self.similarity();
-                change(table, path, task, |raw| raw.transform(&by, task))?;
+                if let Some(by) = self.similarity() {
+                    change(table, path, task, |raw| raw.transform(&by, task))?;
+                }
             }
             Self::Axes(axes) => change(table, path, task, |raw| raw.flip_axes(*axes, task))?,
             Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
@@ -127,7 +128,44 @@ impl Action {
         Ok(())
     }
 
-    fn similarity(&self) -> Similarity {
+    /// Whether the action changes on purpose what the scene shows: crops, moves, and the removal of rows that hold no
+    /// splat. The other actions make the scene smaller, and their effect on pictures is a loss. A condition is
+    /// a crop unless it looks at how splats are drawn.
+    pub fn is_intended(&self) -> bool {
+        match self {
+            Self::KeepBox(..)
+            | Self::KeepSphere(..)
+            | Self::DropNan
+            | Self::Translate(_)
+            | Self::Rotate(_)
+            | Self::Scale(_)
+            | Self::Axes(_) => true,
+            Self::Where(condition) => condition.is_crop(),
+            Self::LimitSh(_) | Self::DropFloaters(_) | Self::Decimate(_) | Self::Morton => false,
+        }
+    }
+
+    /// Whether the action keeps every splat where it is: crops and moves do not.
+    pub fn keeps_positions(&self) -> bool {
+        matches!(self, Self::Decimate(_) | Self::Morton)
+    }
+
+    /// The camera that shows the scene after the action as `camera` shows it before; `None` if the action mirrors
+    /// the scene.
+    pub fn moved(&self, camera: &Camera) -> Option<Camera> {
+        let by = self.similarity()?;
+        let rotation = by.rotation.to_rotation_matrix();
+        let view_from_world = camera.view_from_world * rotation.matrix().transpose();
+        let translation = camera.translation_in_view * by.scale - view_from_world * by.translation;
+        Some(Camera {
+            view_from_world,
+            translation_in_view: translation,
+            ..camera.clone()
+        })
+    }
+
+    /// The change of the world; `None` for a mirror.
+    fn similarity(&self) -> Option<Similarity> {
         let mut by = Similarity::identity();
         match self {
             Self::Translate(offset) => by.translation = Vector3::from(*offset),
@@ -136,9 +174,16 @@ impl Action {
                 let [x, y, z] = degrees.map(f64::to_radians);
                 by.rotation = UnitQuaternion::from_euler_angles(x, y, z);
             }
+            Self::Axes(axes) => {
+                let matrix = axes.matrix();
+                let turn = (matrix.determinant() > 0.0).then(|| {
+                    UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix))
+                });
+                by.rotation = turn?;
+            }
             _ => {}
         }
-        by
+        Some(by)
     }
 }
 
@@ -180,4 +225,55 @@ fn keep_centres(
         .filter(|row| inside(centre(*row as usize)))
         .collect();
     table.select(&rows, task)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::Matrix3;
+    use quadrille_scene::Intrinsics;
+
+    use super::*;
+
+    #[test]
+    fn cameras_follow_splats() {
+        let lens = Intrinsics::from_vertical_fov(64, 48, 1.0);
+        let (eye, target) = (Vector3::new(3.0, -1.0, 2.0), Vector3::new(0.5, 0.25, -0.5));
+        let camera = Camera::look_at("a", lens, eye, target, Vector3::y()).unwrap();
+        let in_view = |camera: &Camera, p: Vector3<f64>| {
+            camera.view_from_world * p + camera.translation_in_view
+        };
+        let axes = |text: &str| Action::Axes(text.parse().unwrap());
+        for (action, scale) in [
+            (Action::Translate([1.0, 2.0, -3.0]), 1.0),
+            (Action::Rotate([30.0, -70.0, 110.0]), 1.0),
+            (Action::Scale(0.25), 0.25),
+            (axes("RUB"), 1.0),
+            (axes("RFU"), 1.0),
+            (Action::LimitSh(0), 1.0),
+        ] {
+            let moved = action.moved(&camera).unwrap();
+            let off =
+                moved.view_from_world * moved.view_from_world.transpose() - Matrix3::identity();
+            assert!(off.norm() < 1e-12);
+            let mut raw = RawColumns::zeroed(1, 0);
+            raw.rotation[0][0] = 1.0;
+            for axis in 0..3 {
+                raw.mean[axis][0] = [0.75, -0.5, 1.25][axis];
+            }
+            let before = in_view(&camera, Vector3::new(0.75, -0.5, 1.25));
+            match &action {
+                Action::Axes(axes) => raw.flip_axes(*axes, &Task::NEVER).unwrap(),
+                _ => raw
+                    .transform(&action.similarity().unwrap(), &Task::NEVER)
+                    .unwrap(),
+            }
+            let after = [0, 1, 2].map(|axis| f64::from(raw.mean[axis][0]));
+            let after = in_view(&moved, Vector3::from(after));
+            assert!(
+                (after - before * scale).norm() < 1e-6,
+                "{action:?}: {after} {before}"
+            );
+        }
+        assert!(axes("RUF").moved(&camera).is_none() && axes("LDB").moved(&camera).is_some());
+    }
 }

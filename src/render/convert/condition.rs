@@ -4,6 +4,9 @@ use quadrille_base::error::{Error, Result};
 use quadrille_scene::SplatTable;
 use quadrille_scene::table::ColumnValues;
 
+/// Beginnings of the names of attributes that decide how a splat is drawn, other than its place.
+const DRAWN: [&str; 5] = ["opacity", "scale_", "rot_", "f_dc_", "f_rest_"];
+
 /// Maximum depth of parentheses and negations.
 const MAX_DEPTH: usize = 32;
 
@@ -65,6 +68,11 @@ impl Condition {
         }
     }
 
+    /// Whether the condition only selects splats by their place or by columns that no picture depends on.
+    pub(super) fn is_crop(&self) -> bool {
+        self.0.is_crop()
+    }
+
     /// The rows of `table` for which the condition holds. Comparisons with NaN do not hold, but for
     /// `!=`.
     ///
@@ -81,6 +89,14 @@ impl Condition {
 }
 
 impl Node {
+    fn is_crop(&self) -> bool {
+        match self {
+            Self::And(a, b) | Self::Or(a, b) => a.is_crop() && b.is_crop(),
+            Self::Not(a) => a.is_crop(),
+            Self::Compare(a, _, b) => !a.is_drawn() && !b.is_drawn(),
+        }
+    }
+
     fn holds(&self, table: &SplatTable) -> Result<Vec<bool>> {
         let joined = |a: &Self, b: &Self, join: fn(bool, bool) -> bool| -> Result<Vec<bool>> {
             let pairs = a.holds(table)?.into_iter().zip(b.holds(table)?);
@@ -131,6 +147,14 @@ impl OperandValues<'_> {
 }
 
 impl Operand {
+    /// Whether this is an attribute that decides how a splat is drawn, other than its place.
+    fn is_drawn(&self) -> bool {
+        match self {
+            Self::Number(_) => false,
+            Self::Name(name) => DRAWN.iter().any(|prefix| name.starts_with(prefix)),
+        }
+    }
+
     fn values<'t>(&self, table: &'t SplatTable) -> Result<OperandValues<'t>> {
         let name = match self {
             Self::Number(value) => return Ok(OperandValues::One(*value)),

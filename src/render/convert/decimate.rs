@@ -78,12 +78,15 @@ pub(super) fn decimate(
         return Ok(());
     }
     let raw = table.raw(path, task)?;
+    let steps = task.steps((rows - target.max(1)) as u64);
+    let task = &task.without_progress();
     let mut merging = Merging::of(&raw, task)?;
     while merging.bodies.len() > target.max(1) {
         let surplus = merging.bodies.len() - target.max(1);
         let most = surplus.min(merging.bodies.len().div_ceil(PER_PASS));
         let pairs = merging.cheapest(most, task)?;
         merging.merge(&pairs, task)?;
+        steps.advance(pairs.len() as u64)?;
     }
     let origins: Vec<u32> = merging.bodies.iter().map(|body| body.origin).collect();
     table.select(&origins, task)?;

@@ -2,6 +2,7 @@
 //! reports of what a conversion loses.
 
 mod action;
+mod between;
 mod concat;
 mod condition;
 mod decimate;
@@ -11,10 +12,11 @@ mod prune;
 mod report;
 
 pub use action::Action;
+pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
 pub use decimate::Amount;
 pub use prune::{largest_weights, prune};
 pub use report::{
-    AttributeError, AttributeErrors, ViewDifference, attribute_errors, compare_views, worst_view,
+    AttributeError, AttributeErrors, ViewComparison, ViewDifference, attribute_errors, worst_view,
 };

@@ -11,6 +11,9 @@ const LEAF: usize = 8;
 /// Points of a part whose halves are built in parallel.
 const PARALLEL: usize = 1 << 13;
 
+/// Rows between two reports of progress by one thread: about 5 ms.
+const REPORTED_ROWS: u32 = 1 << 10;
+
 /// A neighbour: its row, and its squared distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Neighbour {
@@ -53,16 +56,19 @@ impl Neighbours {
 
     /// For each row, what `of` makes of its `count` nearest other points, nearest first, of equally near ones
     /// the lower row first. Which of several points at the distance of the last one belong to them depends
-    /// on the tree: points that coincide would otherwise all be visited, and all have the same neighbours.
+    /// on the tree: points that coincide would otherwise all be visited, and all have the same neighbours. The
+    /// task's progress is in points.
     pub(super) fn of_all<T: Send + Default + Clone>(
         &self,
         count: usize,
         task: &Task,
         of: impl Fn(u32, &[Neighbour]) -> T + Sync,
     ) -> Result<Vec<T>> {
+        let steps = task.steps(self.points.len() as u64);
         // In the order of the tree, so that consecutive searches visit the same points.
         let found = self.points.par_iter().map_init(Vec::new, |nearest, point| {
-            if task.is_cancelled() {
+            let is_reported = (point.row + 1).is_multiple_of(REPORTED_ROWS);
+            if task.is_cancelled() || is_reported && steps.advance(REPORTED_ROWS.into()).is_err() {
                 return (point.row, T::default());
             }
             nearest.clear();
@@ -70,6 +76,7 @@ impl Neighbours {
             (point.row, of(point.row, nearest))
         });
         let found: Vec<(u32, T)> = found.collect();
+        task.report(found.len() as u64, found.len() as u64);
         task.check()?;
         let mut by_row = vec![T::default(); found.len()];
         for (row, value) in found {

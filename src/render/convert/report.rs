@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cpu::{RenderSettings, Renderer};
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
-use quadrille_base::image::metrics::{Comparison, Protocol, compare};
+use quadrille_base::image::metrics::{Comparison, Protocol, compare_over};
 use quadrille_base::math::SH_C0;
 use quadrille_base::task::Task;
 use quadrille_scene::activation::sigmoid;
@@ -53,32 +53,50 @@ pub struct AttributeErrors {
     pub sh_rest: AttributeError,
 }
 
-/// Renders every view of two scenes and compares the pictures.
-///
-/// # Errors
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and errors of the metrics, which cameras of valid size do
-/// not cause.
-pub fn compare_views(
-    before: &Splats,
-    after: &Splats,
-    cameras: &[Camera],
-    settings: &RenderSettings,
-    task: &Task,
-) -> Result<Vec<ViewDifference>> {
-    let mut renderers = [Renderer::default(), Renderer::default()];
-    let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
-    let steps = task.steps(cameras.len() as u64);
-    let view = |camera: &Camera| {
-        let scenes = renderers.iter_mut().zip([before, after]);
-        for (frame, (renderer, splats)) in frames.iter_mut().zip(scenes) {
-            renderer.render_task(frame, splats, camera, settings, task)?;
-        }
-        let comparison = compare(&frames[0], &frames[1], Protocol::Inria)?;
-        steps.advance(1)?;
-        let name = camera.name.clone();
-        Ok(ViewDifference { name, comparison })
-    };
-    cameras.iter().map(view).collect()
+/// Two scenes whose views are compared: how each is drawn, and how the pictures are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct ViewComparison<'a> {
+    /// The scenes.
+    pub scenes: [&'a Splats; 2],
+    /// Settings with which each scene is drawn.
+    pub settings: [RenderSettings; 2],
+    /// Preparation of the colours.
+    pub protocol: Protocol,
+    /// Colour behind both pictures.
+    pub background: [f32; 3],
+}
+
+impl ViewComparison<'_> {
+    /// Renders every view of both scenes and compares the pictures. `compared` takes each result with the camera and
+    /// the FLIP error of every pixel, row by row from the top. The task's progress is in views.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), the errors of `compared`, and errors of the metrics,
+    /// which cameras of valid size do not cause.
+    pub fn run(
+        &self,
+        cameras: &[Camera],
+        task: &Task,
+        mut compared: impl FnMut(&Camera, &ViewDifference, &[f32]) -> Result<()>,
+    ) -> Result<Vec<ViewDifference>> {
+        let mut renderers = [Renderer::default(), Renderer::default()];
+        let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
+        let steps = task.steps(cameras.len() as u64);
+        let view = |camera: &Camera| {
+            let scenes = renderers.iter_mut().zip(self.scenes).zip(&self.settings);
+            for (frame, ((renderer, splats), settings)) in frames.iter_mut().zip(scenes) {
+                renderer.render_task(frame, splats, camera, settings, task)?;
+            }
+            let [a, b] = &frames;
+            let (comparison, errors) = compare_over(a, b, self.background, self.protocol)?;
+            let name = camera.name.clone();
+            let found = ViewDifference { name, comparison };
+            compared(camera, &found, &errors)?;
+            steps.advance(1)?;
+            Ok(found)
+        };
+        cameras.iter().map(view).collect()
+    }
 }
 
 /// The view with the lowest PSNR; `None` if all pictures are identical.

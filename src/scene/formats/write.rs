@@ -7,7 +7,7 @@ use super::{dot_splat, gltf, ply, sog, spz};
 use crate::morton::{improved_chunk_order, improved_order};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::{write_folder, write_whole_task};
+use quadrille_base::output::{write_folder, write_whole_if};
 use quadrille_base::task::Task;
 
 /// A format that scenes are written in.
@@ -181,16 +181,26 @@ pub fn write_table_task(
     format: OutputFormat,
     task: &Task,
 ) -> Result<()> {
-    let most = format.max_sh_degree();
-    if table.sh_degree() > most && format != OutputFormat::DotSplat {
-        let expected =
-            format!("spherical harmonics of degree {most} at most (cut with --sh {most})");
-        let found = format!("degree {}", table.sh_degree());
-        return Err(Error::malformed(path, "format", expected, found));
-    }
+    write_table_if(path, table, format, task, |_| Ok(true)).map(drop)
+}
+
+/// As [`write_table_task`], but replaces an old file only if `accept` returns true, and returns whether it did.
+/// `accept` takes the path of the complete new file, or of its folder, which has a temporary name.
+///
+/// # Errors
+/// As [`write_table_task`], and the errors of `accept`.
+pub fn write_table_if(
+    path: &Path,
+    table: &SplatTable,
+    format: OutputFormat,
+    task: &Task,
+    accept: impl FnOnce(&Path) -> Result<bool>,
+) -> Result<bool> {
+    format.check(table, path, task)?;
     let bytes = match format {
         OutputFormat::Ply => {
-            return write_whole_task(path, task, |out| ply::write_table(table, out));
+            let write = |out: &mut dyn Write| ply::write_table(table, out);
+            return write_whole_if(path, task, write, accept);
         }
         OutputFormat::CompressedPly => {
             let mut bytes = Vec::new();
@@ -202,12 +212,11 @@ pub fn write_table_task(
         OutputFormat::Sog => sog::write(table, path, task)?,
         OutputFormat::SogFolder => {
             let files = sog::write_files(table, path, task)?;
-            return write_folder(folder_of(path), &files, &sog::FILES, task);
+            return write_folder(folder_of(path), &files, &sog::FILES, task, accept);
         }
         OutputFormat::DotSplat => dot_splat::write(table, path, task)?,
         OutputFormat::Glb => gltf::write(table, path, task)?,
     };
-    write_whole_task(path, task, |out: &mut dyn Write| -> io::Result<()> {
-        out.write_all(&bytes)
-    })
+    let write = |out: &mut dyn Write| -> io::Result<()> { out.write_all(&bytes) };
+    write_whole_if(path, task, write, accept)
 }

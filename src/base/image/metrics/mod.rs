@@ -66,6 +66,30 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
     compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
 }
 
+/// As [`compare_with_map`], over an opaque background, an sRGB colour, in place of black. The difference of alpha is
+/// the difference of the pictures as they are.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_over(
+    a: &Frame,
+    b: &Frame,
+    background: [f32; 3],
+    protocol: Protocol,
+) -> Result<(Comparison, Vec<f32>)> {
+    if background == [0.0; 3] {
+        return compare_with_map(a, b, protocol);
+    }
+    let alpha_max_abs = checked_pair(a, b, protocol)?.alpha_max_abs;
+    let (comparison, errors) =
+        compare_with_map(&a.over(background), &b.over(background), protocol)?;
+    let comparison = Comparison {
+        alpha_max_abs,
+        ..comparison
+    };
+    Ok((comparison, errors))
+}
+
 /// Peak signal-to-noise ratio of colours as floats, in decibels; infinite when they are the same.
 pub fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
     let compared = compare(a, b, Protocol::Float)?;

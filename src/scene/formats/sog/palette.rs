@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use quadrille_base::error::Result;
 use quadrille_base::math::{SimdLevel, whole};
-use quadrille_base::task::Task;
+use quadrille_base::task::{Steps, Task};
 
 /// Centroids that are compared at a time.
 const LANES: usize = 16;
@@ -84,22 +84,23 @@ pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Re
         });
     let points = Rows { width, values };
     let mut groups = split(&points, rows, size, task)?;
+    let steps = task.steps(((INNER_ITERATIONS + OUTER_ITERATIONS) * rows) as u64);
     groups.par_iter_mut().try_for_each(|group| {
         for _ in 0..INNER_ITERATIONS {
-            task.check()?;
             let nearest = nearest(&points, &group.rows, &[&group.centroids], (level, task));
             update(
                 &points,
                 &mut group.centroids,
                 group.rows.iter().zip(&nearest),
             );
+            steps.advance(group.rows.len() as u64)?;
         }
         Ok(())
     })?;
     task.check()?;
     let mut labels = vec![0; rows];
     for _ in 0..OUTER_ITERATIONS {
-        labels = across(&points, &mut groups, level, task)?;
+        labels = across(&points, &mut groups, level, &steps)?;
         task.check()?;
     }
     let centroids = groups.into_iter().flat_map(|group| group.centroids);
@@ -205,7 +206,13 @@ fn halves(points: &Rows, mut rows: Vec<u32>) -> [Vec<u32>; 2] {
 
 /// Assigns the rows of all groups to the nearest centroids of the groups around them and moves the
 /// centroids to the means. Returns the label of each row, counted through all groups.
-fn across(points: &Rows, groups: &mut [Group], level: SimdLevel, task: &Task) -> Result<Vec<u32>> {
+fn across(
+    points: &Rows,
+    groups: &mut [Group],
+    level: SimdLevel,
+    steps: &Steps<'_>,
+) -> Result<Vec<u32>> {
+    let task = steps.task();
     let firsts: Vec<usize> = groups
         .iter()
         .scan(0, |first, group| {
@@ -232,6 +239,7 @@ fn across(points: &Rows, groups: &mut [Group], level: SimdLevel, task: &Task) ->
                 0
             };
             let nearest = nearest(points, &shared[at].rows, &books, (level, task));
+            steps.advance(shared[at].rows.len() as u64)?;
             Ok(nearest.into_iter().map(index).collect())
         })
         .collect::<Result<_>>()?;

@@ -9,7 +9,7 @@ mod read;
 mod write;
 
 pub(super) use read::read;
-pub(super) use write::write;
+pub(super) use write::{holds_position, write};
 
 use std::io::Read;
 

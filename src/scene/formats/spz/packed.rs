@@ -24,14 +24,20 @@ pub(super) fn position([a, b, c]: [u8; 3], fraction_bits: u8) -> f32 {
     narrow(f64::from(fixed) * (-f64::from(fraction_bits)).exp2())
 }
 
-/// Packs a coordinate; `None` beyond the range.
-pub(super) fn pack_position(value: f64, fraction_bits: u8) -> Option<[u8; 3]> {
-    let fixed = (value * f64::from(fraction_bits).exp2()).round();
-    if !(-POSITION_LIMIT..POSITION_LIMIT).contains(&fixed) {
-        return None;
-    }
+/// Whether a coordinate is in the range of [`pack_position`].
+pub(super) fn holds_position(value: f64, fraction_bits: u8) -> bool {
+    (-POSITION_LIMIT..POSITION_LIMIT).contains(&fixed_position(value, fraction_bits))
+}
+
+/// Packs a coordinate; one beyond the range is set to its end.
+pub(super) fn pack_position(value: f64, fraction_bits: u8) -> [u8; 3] {
+    let fixed = fixed_position(value, fraction_bits).clamp(-POSITION_LIMIT, POSITION_LIMIT - 1.0);
     let [a, b, c, _] = whole::<i32>(fixed).to_le_bytes();
-    Some([a, b, c])
+    [a, b, c]
+}
+
+fn fixed_position(value: f64, fraction_bits: u8) -> f64 {
+    (value * f64::from(fraction_bits).exp2()).round()
 }
 
 pub(super) fn colour(packed: u8) -> f32 {
@@ -108,13 +114,10 @@ mod tests {
         }
         for v in [-8_388_608, -1, 0, 1, 4096, 8_388_607i32] {
             let [a, b, c, _] = v.to_le_bytes();
-            assert_eq!(
-                pack_position(position([a, b, c], 12).into(), 12),
-                Some([a, b, c])
-            );
+            assert_eq!(pack_position(position([a, b, c], 12).into(), 12), [a, b, c]);
         }
-        assert_eq!(pack_position(2048.0, 12), None);
-        assert_eq!(pack_position(f64::NAN, 12), None);
+        assert!(holds_position(-2048.0, 12) && holds_position(2047.999, 12));
+        assert!(!holds_position(2048.0, 12) && !holds_position(f64::NAN, 12));
     }
 
     #[test]

@@ -36,7 +36,7 @@ const RUB_CODE: u32 = 4;
 /// which version 4 states.
 ///
 /// # Errors
-/// [`Error::Malformed`] for a position beyond the range of the format; `path` is for errors.
+/// [`Error::Malformed`] for rows that are not finite; `path` is for errors.
 pub(in crate::formats) fn write(
     table: &SplatTable,
     version: u32,
@@ -53,7 +53,7 @@ pub(in crate::formats) fn write(
         fraction_bits: FRACTION_BITS,
         flags: if antialiased { ANTIALIASED } else { 0 },
     };
-    let streams = streams(&raw, &header, path, task)?;
+    let streams = streams(&raw, &header, task)?;
     let file = match version {
         4 => zstd_file(&header, streams, task),
         _ => gzip_file(&header, &streams, task),
@@ -61,7 +61,14 @@ pub(in crate::formats) fn write(
     file.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
-fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path, task: &Task) -> Result<[Vec<u8>; 6]> {
+/// Whether the format holds a position in right, down, forward.
+pub(in crate::formats) fn holds_position(centre: [f64; 3]) -> bool {
+    let signs = SplatAxes::RUB.signs().into_iter();
+    let mut turned = centre.into_iter().zip(signs).map(|(v, sign)| v * f64::from(sign));
+    turned.all(|v| packed::holds_position(v, FRACTION_BITS))
+}
+
+fn streams(raw: &RawColumns, header: &SpzHeader, task: &Task) -> Result<[Vec<u8>; 6]> {
     let mut streams: [Vec<u8>; 6] = Default::default();
     let [
         positions,
@@ -75,13 +82,7 @@ fn streams(raw: &RawColumns, header: &SpzHeader, path: &Path, task: &Task) -> Re
         task.check()?;
         for axis in 0..3 {
             let value = raw.mean[axis][row];
-            let packed = packed::pack_position(value, header.fraction_bits);
-            let packed = packed.ok_or_else(|| {
-                let expected =
-                    "positions from -2048 to 2048, the range of SPZ (crop with --keep-box)";
-                Error::malformed(path, format!("row {row}"), expected, value.to_string())
-            })?;
-            positions.extend(packed);
+            positions.extend(packed::pack_position(value, header.fraction_bits));
             colours.push(packed::pack_colour(raw.sh_constant[axis][row]));
             scales.push(packed::pack_scale(raw.scale[axis][row]));
         }
@@ -166,8 +167,11 @@ fn zstd_file(header: &SpzHeader, streams: [Vec<u8>; 6], task: &Task) -> io::Resu
     // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
     let sizes = streams.each_ref().map(Vec::len);
     let streams: Vec<_> = streams.into_iter().take(used).collect();
+    let steps = task.steps(sizes.iter().sum::<usize>() as u64);
     let packed = streams.into_par_iter().map(|stream| {
+        let size = stream.len() as u64;
         let packed = task.uninterrupted(move || zstd::bulk::compress(&stream, ZSTD_LEVEL));
+        steps.advance(size).map_err(io::Error::other)?;
         packed.map_err(io::Error::other)?
     });
     let packed: io::Result<Vec<Vec<u8>>> = packed.collect();
@@ -228,7 +232,7 @@ mod tests {
             fraction_bits: FRACTION_BITS,
             flags: 0,
         };
-        let [.., coefficients] = streams(&raw, &header, Path::new("a.spz"), &Task::NEVER).unwrap();
+        let [.., coefficients] = streams(&raw, &header, &Task::NEVER).unwrap();
         let red: Vec<u8> = coefficients.iter().copied().step_by(3).collect();
         assert_eq!(red[..8], [128; 8]);
         // Steps of 1 for degree 1, and of 2 for degree 2.
