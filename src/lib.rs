@@ -118,9 +118,9 @@ pub use quadrille_scene::formats::ply::PlyWriter;
 pub use quadrille_scene::{
     Camera, Distribution, Dropped, FisheyeLens, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat,
     Projection, Scene, SceneEncoding, SceneFormat, SceneStatistics, Splat, SplatArrays, SplatAxes,
-    SplatSlices, SplatTable, Splats, Visibility, load, load_bytes, load_bytes_as, load_named_bytes,
-    load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_table,
-    write_table_task,
+    SplatSlices, SplatTable, Splats, Visibility, WriteOptions, load, load_bytes, load_bytes_as,
+    load_named_bytes, load_named_bytes_with, load_table, load_table_task, load_task, load_with,
+    write_table, write_table_task, write_table_with,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::Document as SimulationDocument;
