@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::activation::sigmoid;
 use super::table::RawColumns;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
@@ -12,33 +13,72 @@ pub(crate) const CHUNK_ROWS: usize = 256;
 /// Rows of a part whose halves are divided in parallel.
 const PARALLEL_ROWS: usize = 1 << 13;
 
+/// Steps of a coordinate of 10 or 11 bits between the ends of a chunk.
+const STEPS: f64 = 1024.0;
+
 /// The rows in an order in which every [`CHUNK_ROWS`] are close together: all are halved, at a multiple of
 /// that number, along the axis of their greatest extent, and so on. On trained scenes, the root mean square
 /// of the extents of chunks is a third less than in Morton order, whose chunks straddle the jumps of the
-/// curve.
-pub(crate) fn chunk_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
-    let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+/// curve. Far splats share chunks with near ones, unless `position` has a logarithmic scale.
+pub(crate) fn chunk_order(position: &[Vec<f64>; 3], task: &Task) -> Result<Vec<u32>> {
+    let rows = u32::try_from(position[0].len()).unwrap_or(u32::MAX);
     let mut order: Vec<u32> = (0..rows).collect();
-    divide(raw, &mut order, task);
+    divide(position, &mut order, task);
     task.check()?;
     Ok(order)
 }
 
+/// The error that an order leaves in pictures, relative to the errors of other orders: the sum over all splats of
+/// the opacity times the part of the splat that a step of its chunk displaces. A step of several widths of a
+/// splat displaces all of it.
+pub(crate) fn visible_error(
+    raw: &RawColumns,
+    order: impl Iterator<Item = u32>,
+    task: &Task,
+) -> Result<f64> {
+    let rows: Vec<u32> = order.collect();
+    let of_chunk = |chunk: &[u32]| {
+        task.check()?;
+        let steps = raw.mean.each_ref().map(|column| {
+            let values = chunk.iter().map(|row| column[*row as usize]);
+            extent(values) / STEPS
+        });
+        let step_squared: f64 = steps.iter().map(|step| step * step).sum();
+        let errors = chunk.iter().map(|row| {
+            let mut logs = raw.scale.each_ref().map(|column| column[*row as usize]);
+            logs.sort_by(f32::total_cmp);
+            // The narrower side of the splat as it is seen from the front.
+            let width = f64::from(logs[1]).exp();
+            let opacity = sigmoid(f64::from(raw.opacity[*row as usize]));
+            opacity * step_squared / (step_squared + width * width).max(f64::MIN_POSITIVE)
+        });
+        Ok(errors.sum::<f64>())
+    };
+    let chunks: Vec<f64> = rows
+        .par_chunks(CHUNK_ROWS)
+        .map(of_chunk)
+        .collect::<Result<_>>()?;
+    Ok(chunks.iter().sum())
+}
+
+/// Difference of the greatest and the least value; minus infinity without values.
+fn extent(values: impl Iterator<Item = f64>) -> f64 {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+        (low.min(v), high.max(v))
+    });
+    high - low
+}
+
 /// Divides a part, unless the task is cancelled.
-fn divide(raw: &RawColumns, part: &mut [u32], task: &Task) {
+fn divide(position: &[Vec<f64>; 3], part: &mut [u32], task: &Task) {
     if part.len() <= CHUNK_ROWS || task.is_cancelled() {
         return;
     }
-    let extent = |column: &Vec<f64>| {
-        let values = part.iter().map(|row| column[*row as usize]);
-        let bounds = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-            (low.min(v), high.max(v))
-        });
-        bounds.1 - bounds.0
-    };
-    let extents = raw.mean.each_ref().map(extent);
+    let extents = position
+        .each_ref()
+        .map(|column| extent(part.iter().map(|row| column[*row as usize])));
     let widest = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b]));
-    let column = &raw.mean[widest.unwrap_or(0)];
+    let column = &position[widest.unwrap_or(0)];
     let middle = part.len().div_ceil(CHUNK_ROWS) / 2 * CHUNK_ROWS;
     part.select_nth_unstable_by(middle, |a, b| {
         column[*a as usize]
@@ -51,15 +91,37 @@ fn divide(raw: &RawColumns, part: &mut [u32], task: &Task) {
     if is_large {
         halves
             .par_iter_mut()
-            .for_each(|half| divide(raw, half, task));
+            .for_each(|half| divide(position, half, task));
     } else {
-        halves.iter_mut().for_each(|half| divide(raw, half, task));
+        halves
+            .iter_mut()
+            .for_each(|half| divide(position, half, task));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two chunks of fine splats and one far splat among them: beside it, all splats of a chunk are lost.
+    #[test]
+    fn a_far_splat_spoils_its_chunk() {
+        let mut raw = RawColumns::zeroed(2 * CHUNK_ROWS, 0);
+        for row in 0..raw.rows() {
+            raw.mean[0][row] = row as f64 * 0.01;
+        }
+        raw.scale.iter_mut().flatten().for_each(|log| *log = -3.0);
+        let error = |raw: &RawColumns| {
+            let rows = 0..u32::try_from(raw.rows()).unwrap();
+            visible_error(raw, rows, &Task::NEVER).unwrap()
+        };
+        let near = error(&raw);
+        assert!(near < 1.0, "{near}");
+        raw.mean[1][5] = 1e4;
+        // The opacity is one half.
+        let expected = 128.0 + near / 2.0;
+        assert!((error(&raw) - expected).abs() < 1.0, "{}", error(&raw));
+    }
 
     #[test]
     fn chunks_are_compact() {
@@ -71,7 +133,7 @@ mod tests {
                 column[row] = (cell >> (4 * axis) & 15) as f64;
             }
         }
-        let order = chunk_order(&raw, &Task::NEVER).unwrap();
+        let order = chunk_order(&raw.mean, &Task::NEVER).unwrap();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..4146).collect::<Vec<u32>>());

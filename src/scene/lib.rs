@@ -30,9 +30,9 @@ mod visibility;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
 pub use formats::{
-    OutputFormat, load, load_bytes, load_bytes_as, load_named_bytes, load_named_bytes_with,
-    load_table, load_table_task, load_task, load_with, write_table, write_table_if,
-    write_table_task,
+    OutputFormat, WriteOptions, load, load_bytes, load_bytes_as, load_named_bytes,
+    load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_table,
+    write_table_if, write_table_task,
 };
 pub use projection::{FisheyeLens, Projection};
 pub use scene_file::{Dropped, Scene, SceneFormat};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::chunk_order::chunk_order;
+use super::chunk_order::{chunk_order, visible_error};
 use super::table::RawColumns;
 use quadrille_base::error::Result;
 use quadrille_base::math::whole;
@@ -17,8 +17,7 @@ const GROUP: usize = 256;
 /// Ratio of extents below which an order is as good as Morton order.
 const GOOD_RATIO: f64 = 1.25;
 
-/// The same for formats that quantise within chunks. Files that other programs wrote in Morton order have
-/// ratios of 0.95 to 1.006, since axes are scaled in several ways.
+/// Ratio of visible errors below which an order is as good as another one, for formats that quantise within chunks.
 const GOOD_CHUNK_RATIO: f64 = 1.01;
 
 /// The rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre
@@ -28,7 +27,6 @@ const GOOD_CHUNK_RATIO: f64 = 1.01;
 /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let spread = |v: f64| v.abs().ln_1p().copysign(v);
     let bounds = raw.mean.each_ref().map(|column| {
         let start = (f64::INFINITY, f64::NEG_INFINITY);
         let fold = |(low, high): (f64, f64), v: &f64| (low.min(spread(*v)), high.max(spread(*v)));
@@ -59,24 +57,37 @@ pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
 /// The Morton order, unless the rows are nearly as close together as in that order: then `None`, so
 /// that a file that has been ordered keeps its order.
 pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
-    let order = morton_order(raw, task)?;
-    Ok((ratio(raw, &order, task)? > GOOD_RATIO).then_some(order))
-}
-
-/// The order in compact chunks, unless the rows are in Morton order or in one as good.
-pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
-    let ratio = ratio(raw, &morton_order(raw, task)?, task)?;
-    match ratio <= GOOD_CHUNK_RATIO {
-        true => Ok(None),
-        false => chunk_order(raw, task).map(Some),
-    }
-}
-
-/// Ratio of the extents of rows as they stand to those in another order.
-fn ratio(raw: &RawColumns, order: &[u32], task: &Task) -> Result<f64> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let other = extent(raw, order.iter().copied(), task)?;
-    Ok(extent(raw, 0..rows, task)? / other.max(f64::MIN_POSITIVE))
+    let order = morton_order(raw, task)?;
+    let ordered = extent(raw, order.iter().copied(), task)?.max(f64::MIN_POSITIVE);
+    Ok((extent(raw, 0..rows, task)? > GOOD_RATIO * ordered).then_some(order))
+}
+
+/// The order with the least visible error in formats that quantise within chunks, unless the rows are in one as
+/// good: the Morton order, or one in compact chunks, of which far splats take part on a logarithmic scale only.
+pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
+    let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+    let logarithmic = raw
+        .mean
+        .each_ref()
+        .map(|column| column.iter().map(|v| spread(*v)).collect());
+    let mut best = (visible_error(raw, 0..rows, task)? / GOOD_CHUNK_RATIO, None);
+    for order in [
+        chunk_order(&raw.mean, task)?,
+        chunk_order(&logarithmic, task)?,
+        morton_order(raw, task)?,
+    ] {
+        let error = visible_error(raw, order.iter().copied(), task)?;
+        if error < best.0 {
+            best = (error, Some(order));
+        }
+    }
+    Ok(best.1)
+}
+
+/// A coordinate on a logarithmic scale.
+fn spread(v: f64) -> f64 {
+    v.abs().ln_1p().copysign(v)
 }
 
 /// Sum of the logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not

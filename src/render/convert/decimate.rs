@@ -320,7 +320,7 @@ mod tests {
         let mut raw = RawColumns::zeroed(usize::from(rows), 1);
         for row in 0..rows {
             let at = usize::from(row);
-            raw.mean[0][at] = f32::from(row) * gap;
+            raw.mean[0][at] = f64::from(row) * f64::from(gap);
             raw.rotation[0][at] = 1.0;
             raw.opacity[at] = logit(opacity);
             raw.sh_rest[4][at] = f32::from(row);

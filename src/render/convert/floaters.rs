@@ -52,8 +52,11 @@ mod tests {
         }
         points.push([10.0, 10.0, 30.0]);
         points.push([101.0, 1.0, 3.0]);
-        let columns = [0, 1, 2].map(|axis| points.iter().map(|p| p[axis]).collect::<Vec<f32>>());
-        let factors = outlier_factors(&columns, &Task::NEVER).unwrap();
+        let mut raw = RawColumns::zeroed(points.len(), 0);
+        for (axis, column) in raw.mean.iter_mut().enumerate() {
+            *column = points.iter().map(|p| f64::from(p[axis])).collect();
+        }
+        let factors = outlier_factors(&raw, &Task::NEVER).unwrap();
         let (apart, planes) = (&factors[800..], &factors[..800]);
         let largest = planes.iter().copied().fold(0.0, f32::max);
         assert!(largest < 1.6, "{largest}");
@@ -62,9 +65,10 @@ mod tests {
 
     #[test]
     fn points_that_coincide_are_no_outliers() {
-        let columns = [vec![1.0; 40], vec![2.0; 40], vec![3.0; 40]];
+        let mut raw = RawColumns::zeroed(40, 0);
+        raw.mean = [vec![1.0; 40], vec![2.0; 40], vec![3.0; 40]];
         assert!(
-            outlier_factors(&columns, &Task::NEVER)
+            outlier_factors(&raw, &Task::NEVER)
                 .unwrap()
                 .iter()
                 .all(|factor| *factor == 1.0)

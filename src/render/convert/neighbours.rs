@@ -193,9 +193,12 @@ mod tests {
         };
         let columns =
             [0, 1, 2].map(|axis| (0..1500).map(|row| at(row, axis)).collect::<Vec<f32>>());
-        let found =
-            Neighbours::new(&columns, &Task::NEVER)
-                .of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
+        let positions = (0..1500).map(|row| [0, 1, 2].map(|axis| f64::from(columns[axis][row])));
+        let found = Neighbours::new(positions, [0.0; 3], &Task::NEVER).of_all(
+            6,
+            &Task::NEVER,
+            |_, nearest| nearest.to_vec(),
+        );
         let found = found.unwrap();
         for (row, found) in found.iter().enumerate() {
             let mut all: Vec<(f32, u32)> = (0..1500u32)
@@ -221,10 +224,12 @@ mod tests {
     #[test]
     fn points_that_coincide_have_neighbours_of_their_own() {
         let rows = 40_000;
-        let columns = [1.0, 2.0, 3.0].map(|v| vec![v; rows]);
-        let found =
-            Neighbours::new(&columns, &Task::NEVER)
-                .of_all(6, &Task::NEVER, |_, nearest| nearest.to_vec());
+        let positions = std::iter::repeat_n([1.0, 2.0, 3.0], rows);
+        let found = Neighbours::new(positions, [0.0; 3], &Task::NEVER).of_all(
+            6,
+            &Task::NEVER,
+            |_, nearest| nearest.to_vec(),
+        );
         let found = found.unwrap();
         let mut neighbour_of = vec![0; rows];
         for neighbour in found.iter().flatten() {

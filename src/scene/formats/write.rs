@@ -32,6 +32,56 @@ pub enum OutputFormat {
     Glb,
 }
 
+/// Options of writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Level of compression of SPZ, from the fastest, 1, to the one with the fewest bytes, 22 for version 4 and 9
+    /// for version 3. The default takes under a second for a million splats.
+    pub compression_level: Option<u8>,
+}
+
+impl WriteOptions {
+    /// The options with a level of compression.
+    #[must_use]
+    pub fn compression_level(self, level: u8) -> Self {
+        Self {
+            compression_level: Some(level),
+            ..self
+        }
+    }
+
+    /// Checks the options of a file of `format`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a level that the format does not have.
+    pub fn check(self, format: OutputFormat) -> Result<()> {
+        let Some(level) = self.compression_level else {
+            return Ok(());
+        };
+        let most = match format {
+            OutputFormat::Spz4 => 22,
+            OutputFormat::Spz3 => 9,
+            _ => {
+                let found = format!("{level} for the format {}", format.name());
+                return Err(Error::argument(
+                    "compression level",
+                    "none but for SPZ",
+                    found,
+                ));
+            }
+        };
+        match (1..=most).contains(&level) {
+            true => Ok(()),
+            false => Err(Error::argument(
+                "compression level",
+                format!("1 to {most} for the format {}", format.name()),
+                level.to_string(),
+            )),
+        }
+    }
+}
+
 /// All formats, with the names by which options choose them and the extensions of files. The first one
 /// whose extension a name has is the name's format. A folder has no extension.
 const OUTPUTS: [(OutputFormat, &str, &str); 8] = [
@@ -181,21 +231,25 @@ pub fn write_table_task(
     format: OutputFormat,
     task: &Task,
 ) -> Result<()> {
-    write_table_if(path, table, format, task, |_| Ok(true)).map(drop)
+    let options = WriteOptions::default();
+    write_table_if(path, table, format, options, task, |_| Ok(true)).map(drop)
 }
 
-/// As [`write_table_task`], but replaces an old file only if `accept` returns true, and returns whether it did.
+/// As [`write_table_task`], with options, but replaces an old file only if `accept` returns true, and returns whether it did.
 /// `accept` takes the path of the complete new file, or of its folder, which has a temporary name.
 ///
 /// # Errors
-/// As [`write_table_task`], and the errors of `accept`.
+/// As [`write_table_task`] and [`WriteOptions::check`], and the errors of `accept`.
 pub fn write_table_if(
     path: &Path,
     table: &SplatTable,
     format: OutputFormat,
+    options: WriteOptions,
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
+    options.check(format)?;
+    let level = options.compression_level;
     format.check(table, path, task)?;
     let bytes = match format {
         OutputFormat::Ply => {
@@ -207,8 +261,8 @@ pub fn write_table_if(
             ply::write_compressed(table, path, &mut bytes, task)?;
             bytes
         }
-        OutputFormat::Spz3 => spz::write(table, 3, path, task)?,
-        OutputFormat::Spz4 => spz::write(table, 4, path, task)?,
+        OutputFormat::Spz3 => spz::write(table, 3, level, path, task)?,
+        OutputFormat::Spz4 => spz::write(table, 4, level, path, task)?,
         OutputFormat::Sog => sog::write(table, path, task)?,
         OutputFormat::SogFolder => {
             let files = sog::write_files(table, path, task)?;
