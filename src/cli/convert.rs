@@ -378,15 +378,14 @@ fn measure(
     let before = reference.splats_with(task)?.0;
     let from = judge.reporting(&before)?;
     let after = written.splats_with(task)?.0;
-    let settings = |table| -> Result<RenderSettings> {
-        Ok(RenderSettings {
-            profile: profile(table)?,
-            ..RenderSettings::default()
-        })
-    };
+    let profiles = [profile(reference)?, profile(&written)?];
+    let settings = profiles.map(|profile| RenderSettings {
+        profile,
+        ..RenderSettings::default()
+    });
     let comparison = ViewComparison {
         scenes: [&before, &after],
-        settings: [settings(reference)?, settings(&written)?],
+        settings,
         protocol: Protocol::Inria,
         background: [0.0; 3],
     };
@@ -396,6 +395,7 @@ fn measure(
     Ok(Loss {
         from,
         views,
+        profiles: profiles.map(|profile| profile.name),
         attributes,
     })
 }

@@ -22,6 +22,11 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// Whether the type holds numbers that f32 rounds.
+    pub fn is_finer_than_f32(self) -> bool {
+        matches!(self, Self::I32 | Self::U32 | Self::F64)
+    }
+
     /// Size in a binary body, in bytes.
     pub(crate) fn size_bytes(self) -> usize {
         match self {

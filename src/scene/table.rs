@@ -18,6 +18,7 @@ use super::scene_file::{Dropped, Scene, SceneFormat};
 use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
+use quadrille_base::shading::{OpacityFactor, Profile};
 use quadrille_base::task::Task;
 
 /// The numbers of a column.
@@ -55,6 +56,11 @@ pub struct SplatTable {
     pub file_bytes: u64,
     /// Storage of the splats in the file.
     pub encoding: SceneEncoding,
+}
+
+/// Name of the profile by which files with this flag are drawn, if it is not the default one.
+pub(crate) fn profile_of_flag(antialiased: Option<bool>) -> Option<&'static str> {
+    (antialiased == Some(true)).then_some("inria-aa")
 }
 
 /// The file that a table was read from.
@@ -100,6 +106,11 @@ impl ColumnValues {
         self.len() == exact.len() && (0..self.len()).all(same)
     }
 
+    /// Whether f32 rounds numbers of this type.
+    fn is_fine(&self) -> bool {
+        matches!(self, Self::Other(scalar, _) if scalar.is_finer_than_f32())
+    }
+
     fn as_f32(&self) -> Cow<'_, [f32]> {
         match self {
             Self::F32(values) => Cow::Borrowed(values),
@@ -111,10 +122,7 @@ impl ColumnValues {
 impl SplatTable {
     /// A table of `rows` splats with the given columns, each of which has a number per row.
     pub(crate) fn of_columns(rows: usize, columns: Vec<Column>, source: TableSource) -> Self {
-        let profile_hint = match source.encoding.antialiased {
-            Some(true) => Some("inria-aa"),
-            _ => None,
-        };
+        let profile_hint = profile_of_flag(source.encoding.antialiased);
         Self {
             rows,
             columns,
@@ -164,6 +172,13 @@ impl SplatTable {
         self.values(name).map(ColumnValues::as_f32)
     }
 
+    /// Whether the scene was trained with compensation of the low-pass filter, if the file says so.
+    pub(crate) fn antialiased(&self) -> Option<bool> {
+        let named = self.profile_hint.and_then(|name| Profile::named(name).ok());
+        let of_profile = named.map(|profile| profile.opacity_factor != OpacityFactor::None);
+        self.encoding.antialiased.or(of_profile)
+    }
+
     /// The resolution of single precision at the centre of the scene; `None` without splats or positions.
     fn resolution(&self) -> Option<Resolution> {
         let centre = ["x", "y", "z"].map(|name| self.values(name));
@@ -193,11 +208,12 @@ impl SplatTable {
         }
     }
 
-    /// Whether positions are in double precision.
+    /// Whether positions are in double precision, or whole numbers that f32 rounds.
     fn has_doubles(&self) -> bool {
-        let is_double =
-            |name| matches!(self.values(name), Some(ColumnValues::Other(Scalar::F64, _)));
-        ["x", "y", "z"].into_iter().any(is_double)
+        ["x", "y", "z"]
+            .into_iter()
+            .filter_map(|name| self.values(name))
+            .any(ColumnValues::is_fine)
     }
 
     /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
@@ -373,9 +389,12 @@ impl SplatTable {
             .into_iter()
             .partition(|column| slot(&column.name, rest).is_none());
         self.rows = raw.rows();
+        // A move away from the origin must not round a scene either.
+        let is_far = raw.origin() != [0.0; 3];
         self.columns = raw.into_columns(|name| {
             let known = before.iter().find(|column| column.name == name);
-            known.is_some_and(|column| matches!(column.values, ColumnValues::Other(Scalar::F64, _)))
+            known.is_some_and(|column| column.values.is_fine())
+                || is_far && PLAIN[..3].contains(&name)
         });
         for column in before {
             let new = self.columns.iter_mut().find(|new| new.name == column.name);

@@ -9,6 +9,8 @@ use quadrille::{
     write_table,
 };
 
+use quadrille_scene::table::{Column, ColumnValues};
+
 use crate::support::shared;
 
 /// Largest part of a value that rounding to f32 on the way may change, twice.
@@ -453,6 +455,77 @@ fn attribute_errors_are_those_of_the_format() {
                 errors.colour.max > 0.0 && errors.rotation_degrees.rms > 0.0,
                 "{name}: {errors:?}"
             );
+        }
+    }
+}
+
+/// A file says how it is drawn where its format can, and a loss names the profile where it cannot.
+#[test]
+fn profiles_are_kept_or_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = Synthetic::new(Recipe::Object, 1, 300, 1).unwrap().splats();
+    let plain = SplatTable::from_slices(&plain.to_arrays().as_slices()).unwrap();
+    let with_comments = |comments: &[&str]| {
+        let mut table = plain.clone();
+        table.comments = comments
+            .iter()
+            .map(|comment| (*comment).to_owned())
+            .collect();
+        let path = folder.path().join("in.ply");
+        write_table(&path, &table, OutputFormat::Ply).unwrap();
+        load_table(&path, LoadOptions::default()).unwrap()
+    };
+    let mut filtered = plain.clone();
+    let filter = ColumnValues::F32(vec![0.01; filtered.rows()]);
+    filtered.columns.push(Column {
+        name: "filter_3D".to_owned(),
+        values: filter,
+    });
+    let path = folder.path().join("filtered.ply");
+    write_table(&path, &filtered, OutputFormat::Ply).unwrap();
+    let filtered = load_table(&path, LoadOptions::default()).unwrap();
+    // An action applies the filter and drops its column.
+    let mut moved = filtered.clone();
+    Action::Translate([1.0, 0.0, 0.0])
+        .apply(&mut moved, &path)
+        .unwrap();
+    assert!(moved.values("filter_3D").is_none());
+    let (brush, mip) = ("Exported from Brush", "SplatRenderMode: mip");
+    for (table, profile, by_flag) in [
+        (&plain, None, None),
+        (
+            &with_comments(&["antialiased 1"]),
+            Some("inria-aa"),
+            Some("inria-aa"),
+        ),
+        (&with_comments(&[brush]), Some("brush"), None),
+        (
+            &with_comments(&[brush, mip]),
+            Some("brush-aa"),
+            Some("inria-aa"),
+        ),
+        (&filtered, Some("mip-splatting"), Some("inria-aa")),
+        (&moved, Some("mip-splatting"), Some("inria-aa")),
+    ] {
+        assert_eq!(table.profile_hint, profile);
+        for format in OutputFormat::all() {
+            let path = folder.path().join(format!("out{}", format.extension()));
+            write_table(&path, table, format).unwrap();
+            let kept = match format {
+                OutputFormat::Ply | OutputFormat::CompressedPly => profile,
+                OutputFormat::DotSplat | OutputFormat::Glb => None,
+                _ => by_flag,
+            };
+            let read = load_table(&path, LoadOptions::default()).unwrap();
+            let scene = load(&path).unwrap();
+            assert_eq!(
+                (read.profile_hint, scene.profile_hint),
+                (kept, kept),
+                "{format:?} {profile:?}"
+            );
+            let losses = format.losses(table).join("; ");
+            let is_named = losses.contains(&format!("--profile {}", profile.unwrap_or("nothing")));
+            assert_eq!(is_named, kept != profile, "{format:?}: {losses}");
         }
     }
 }

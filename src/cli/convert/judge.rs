@@ -126,6 +126,8 @@ fn moved(camera: &Camera, action: &Action, text: &str) -> Result<Camera> {
 pub(super) struct Loss {
     pub(super) from: ReportViews,
     pub(super) views: Vec<ViewDifference>,
+    /// Names of the profiles by which the input and the output are drawn.
+    pub(super) profiles: [&'static str; 2],
     pub(super) attributes: Option<AttributeErrors>,
 }
 
@@ -143,6 +145,7 @@ impl Loss {
             "views_from": self.from.source,
             "pruned_by": self.from.pruned_by,
             "views_are_between": self.from.are_between,
+            "profiles": {"input": self.profiles[0], "output": self.profiles[1]},
             "views": self.views,
             "mean": self.summary().mean(),
             "worst_view": worst_view(&self.views).map(|view| &view.name),
@@ -168,6 +171,11 @@ impl Loss {
                 )
             }
         };
-        format!("\n{table}{from}\n")
+        let [input, output] = self.profiles;
+        let profiles = match input == output {
+            true => String::new(),
+            false => format!("the input is drawn by the profile {input}, the output by {output}\n"),
+        };
+        format!("\n{table}{from}\n{profiles}")
     }
 }

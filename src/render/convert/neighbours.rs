@@ -241,17 +241,16 @@ mod tests {
 
     #[test]
     fn few_points_have_few_neighbours() {
-        let columns = [vec![0.0, 1.0], vec![0.0; 2], vec![0.0; 2]];
+        let pair = [[0.0; 3], [1.0, 0.0, 0.0]].into_iter();
         let rows = |_, nearest: &[Neighbour]| nearest.iter().map(|n| n.row).collect::<Vec<u32>>();
         assert_eq!(
-            Neighbours::new(&columns, &Task::NEVER)
+            Neighbours::new(pair, [0.0; 3], &Task::NEVER)
                 .of_all(4, &Task::NEVER, rows)
                 .unwrap(),
             [[1], [0]]
         );
-        let none = [const { Vec::new() }; 3];
         assert!(
-            Neighbours::new(&none, &Task::NEVER)
+            Neighbours::new(std::iter::empty(), [0.0; 3], &Task::NEVER)
                 .of_all(4, &Task::NEVER, rows)
                 .unwrap()
                 .is_empty()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{dot_splat, gltf, ply, sog, spz};
 use crate::morton::{improved_chunk_order, improved_order};
-use crate::table::{RawColumns, SplatTable};
+use crate::table::{RawColumns, SplatTable, profile_of_flag};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::{write_folder, write_whole_if};
 use quadrille_base::task::Task;
@@ -195,8 +195,16 @@ impl OutputFormat {
             losses.push(sentence.to_owned());
         }
         let has_flag = matches!(self, Self::Spz3 | Self::Spz4 | Self::Sog | Self::SogFolder);
-        if table.encoding.antialiased == Some(true) && !has_flag {
-            losses.push("the flag of antialiased training is left out".to_owned());
+        let kept = match (self, has_flag) {
+            (Self::CompressedPly, _) => table.profile_hint,
+            (_, true) => profile_of_flag(table.antialiased()),
+            (_, false) => None,
+        };
+        if let Some(profile) = table.profile_hint.filter(|hint| Some(*hint) != kept) {
+            losses.push(format!(
+                "the profile {profile}, for which the scene was trained, is left out: draw the output with --profile \
+                 {profile}"
+            ));
         }
         losses
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::compressed::{CHUNK, CHUNK_PROPERTIES, PACKED_PROPERTIES, SH_RANGE};
+use super::layout::comments_of;
 use crate::activation::sigmoid;
 use crate::column_names::rest_name;
 use crate::morton::improved_chunk_order;
@@ -30,7 +31,8 @@ pub(crate) fn write_compressed(
     if let Some(order) = improved_chunk_order(&raw, task)? {
         raw.select(&order, task)?;
     }
-    let written = write(&raw, &table.comments, out, task);
+    let comments = comments_of(table, std::iter::empty());
+    let written = write(&raw, &comments, out, task);
     written.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
@@ -42,7 +44,7 @@ fn write(
 ) -> io::Result<()> {
     let rows = raw.rows();
     writeln!(out, "ply\nformat binary_little_endian 1.0")?;
-    for line in comments.iter().flat_map(|comment| comment.lines()) {
+    for line in comments {
         writeln!(out, "comment {line}")?;
     }
     writeln!(out, "element chunk {}", rows.div_ceil(CHUNK))?;

@@ -7,6 +7,7 @@
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, Kind};
+use super::layout::{antialiased_in, profile_hint};
 use super::number;
 use crate::activation::logit;
 use crate::chunk_order::CHUNK_ROWS;
@@ -163,6 +164,8 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     };
     let encoding = SceneEncoding::new(compression, LOSSES);
     let mut table = SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding));
+    table.profile_hint = profile_hint(std::iter::empty(), &header.comments);
+    table.encoding.antialiased = antialiased_in(&header.comments);
     table.comments = header.comments;
     Ok(table)
 }

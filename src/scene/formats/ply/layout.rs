@@ -8,7 +8,9 @@ use crate::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::column_names::{FILTER, FIRST_CONSTANT, PLAIN, THIRD_SCALE, sh_degree_of, slot};
 use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
+use crate::table::SplatTable;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::shading::Profile;
 
 /// Name of the format that 3DGS trainers write.
 pub(super) const NAME: SceneFormat = SceneFormat("PLY");
@@ -130,14 +132,53 @@ fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
         .map_err(|(expected, found)| wrong_element(path, expected, found))
 }
 
+/// Beginning of the comment that names a profile.
+const PROFILE_COMMENT: &str = "profile ";
+
+/// The comments of a file with columns of these names, which also say how the table's scene was trained.
+pub(super) fn comments_of<'a>(
+    table: &SplatTable,
+    names: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    let lines = table.comments.iter().flat_map(|comment| comment.lines());
+    let mut comments: Vec<String> = lines.map(str::to_owned).collect();
+    let antialiased = table.encoding.antialiased;
+    if antialiased.is_some() && antialiased_in(&comments) != antialiased {
+        comments.push(format!(
+            "antialiased {}",
+            u8::from(antialiased == Some(true))
+        ));
+    }
+    if let Some(profile) = table.profile_hint
+        && profile_hint(names, &comments) != Some(profile)
+    {
+        comments.push(format!("{PROFILE_COMMENT}{profile}"));
+    }
+    comments
+}
+
 /// The profile that a file was trained for; `None` if the file does not say.
 ///
 /// A `filter_3D` property is Mip-Splatting's. Comments: Brush writes `Exported from Brush` and
 /// `SplatRenderMode: default` or `mip` (others borrow the second); Postshot writes `antialiased 0`
 /// or `1`. The last such comment counts. Antialiased training by an unknown program means the profile
-/// of the reference renderer with antialiasing.
-pub(crate) fn profile_hint(element: &Element, comments: &[String]) -> Option<&'static str> {
-    if element.properties.iter().any(|p| p.name == FILTER) {
+/// of the reference renderer with antialiasing. A comment `profile NAME`, which this program writes where nothing
+/// else would say so, comes before all others.
+pub(crate) fn profile_hint<'a>(
+    mut names: impl Iterator<Item = &'a str>,
+    comments: &[String],
+) -> Option<&'static str> {
+    let stated = comments
+        .iter()
+        .rev()
+        .filter_map(|comment| comment.strip_prefix(PROFILE_COMMENT));
+    if let Some(profile) = stated
+        .filter_map(|name| Profile::named(name.trim()).ok())
+        .next()
+    {
+        return Some(profile.name);
+    }
+    if names.any(|name| name == FILTER) {
         return Some("mip-splatting");
     }
     let is_brush = comments

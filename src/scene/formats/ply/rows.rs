@@ -31,7 +31,8 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
         .properties
         .iter()
         .map(|property| property.kind);
-    if layout.has_plain_colours || kinds.any(|kind| kind == Kind::Scalar(Scalar::F64)) {
+    let is_fine = |kind| matches!(kind, Kind::Scalar(scalar) if scalar.is_finer_than_f32());
+    if layout.has_plain_colours || kinds.any(is_fine) {
         return read_table(source)?.into_scene_with(task);
     }
     let mut body = Body::new(&header, bytes, path);
@@ -47,7 +48,8 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
         }
         None => read_in_order(body, bytes, &layout, task)?,
     };
-    let profile_hint = profile_hint(layout.element, &header.comments);
+    let names = layout.element.properties.iter().map(|p| p.name.as_str());
+    let profile_hint = profile_hint(names, &header.comments);
     let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
     encoding.antialiased = antialiased_in(&header.comments);
     Ok(Scene {

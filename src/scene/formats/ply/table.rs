@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, Kind};
-use super::layout::{COLOURS, LOSSES, Layout, NAME, antialiased_in, profile_hint};
+use super::layout::{COLOURS, LOSSES, Layout, NAME, antialiased_in, comments_of, profile_hint};
 use super::number;
 use crate::column_names::{FIRST_CONSTANT, PLAIN};
 use crate::encoding::SceneEncoding;
@@ -54,7 +54,8 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
         encoding.warnings.push(note);
     }
     let mut table = SplatTable::of_columns(rows, columns, source.describe(NAME, encoding));
-    table.profile_hint = profile_hint(element, &header.comments);
+    let names = element.properties.iter().map(|p| p.name.as_str());
+    table.profile_hint = profile_hint(names, &header.comments);
     table.comments = header.comments;
     Ok(table)
 }
@@ -162,13 +163,8 @@ fn text_columns(
 /// Writes `table` as little-endian PLY. Rows that were read from such a file are written as they were.
 pub(crate) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "ply\nformat binary_little_endian 1.0")?;
-    for line in table.comments.iter().flat_map(|comment| comment.lines()) {
+    for line in comments_of(table, table.names()) {
         writeln!(out, "comment {line}")?;
-    }
-    let antialiased = table.encoding.antialiased;
-    if antialiased.is_some() && antialiased_in(&table.comments) != antialiased {
-        let value = u8::from(antialiased == Some(true));
-        writeln!(out, "comment antialiased {value}")?;
     }
     writeln!(out, "element vertex {}", table.rows())?;
     for column in &table.columns {

@@ -55,7 +55,7 @@ pub(in crate::formats) fn write_files(
         "asset": {"generator": generator},
         "count": raw.rows(),
     });
-    if let Some(antialiased) = table.encoding.antialiased {
+    if let Some(antialiased) = table.antialiased() {
         meta["model"] = json!(if antialiased { "antialiased" } else { "3dgs" });
     }
     meta["means"] = json!({

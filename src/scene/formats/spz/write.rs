@@ -51,7 +51,7 @@ pub(in crate::formats) fn write(
 ) -> Result<Vec<u8>> {
     let mut raw = table.raw(path, task)?;
     raw.flip_axes(SplatAxes::RUB, task)?;
-    let antialiased = table.encoding.antialiased == Some(true);
+    let antialiased = table.antialiased() == Some(true);
     let header = SpzHeader {
         version,
         splats: raw.rows(),
