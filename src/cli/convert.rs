@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::actions::{GivenAction, OrderedActions, Step, check_left};
 use self::judge::{Judge, Loss};
 use super::console::{Exit, Verbosity, fail, print, print_json};
-use super::inputs::{SceneFlags, warn_of_encoding};
+use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
 use super::interrupt;
 use super::outputs::Outputs;
 use super::usage::{finite, parsed};
@@ -22,6 +22,7 @@ use quadrille_base::output::write_whole;
 use quadrille_base::shading::Profile;
 use quadrille_render::convert::{self, Action, Amount, ViewComparison, concatenate};
 use quadrille_render::cpu::RenderSettings;
+use quadrille_scene::formats::scene_file;
 use quadrille_scene::{
     LoadOptions, OutputFormat, SplatTable, WriteOptions, load_table_task, write_table_if,
 };
@@ -139,11 +140,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         false => None,
     };
-    // A folder that is read is the SOG whose description lies in it.
-    let read = args.scenes.iter().map(|path| match path.is_dir() {
-        true => OutputFormat::SogFolder.main_file(path),
-        false => path.clone(),
-    });
+    // Of a folder, one file is read. A folder without one is an error when it is loaded.
+    let of_folder = |path: &PathBuf| scene_file(path).unwrap_or_else(|_| path.clone());
+    let read = args.scenes.iter().map(of_folder);
     let read: Vec<PathBuf> = read.collect();
     let read = read.iter().map(PathBuf::as_path);
     let beside = judge.iter().flat_map(|judge| judge.views.files());
@@ -156,6 +155,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut lines = Vec::new();
     let mut tables = Vec::new();
     for path in &args.scenes {
+        note_file_of_folder(path, verbosity);
         let table = load_table_task(path, args.reading.options(), task)?;
         warn_of_input(path, &table, verbosity);
         lines.push(Line {

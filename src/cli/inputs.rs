@@ -8,6 +8,7 @@ use super::console::Verbosity;
 use super::convert::actions::Filters;
 use super::usage::{parsed, whole_number};
 use quadrille_base::error::{Error, Result};
+use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
@@ -41,6 +42,13 @@ pub(super) fn load_scene(path: &Path, flags: SceneFlags, verbosity: Verbosity) -
     load_filtered(path, flags, &Filters::default(), verbosity)
 }
 
+/// Says which file of a folder is read.
+pub(super) fn note_file_of_folder(path: &Path, verbosity: Verbosity) {
+    if let Some(file) = scene_file(path).ok().filter(|file| file != path) {
+        verbosity.note(&format!("{}: reading {}", path.display(), file.display()));
+    }
+}
+
 /// Reads a scene without the splats that `filters` drop, and warns about rows without a splat.
 pub(super) fn load_filtered(
     path: &Path,
@@ -53,6 +61,7 @@ pub(super) fn load_filtered(
         let found = "a mesh, which `quadrille mesh` draws";
         return Err(Error::malformed(path, "format", "a scene of splats", found));
     }
+    note_file_of_folder(path, verbosity);
     let start = Instant::now();
     let scene = filters.load(path, flags.options()).map_err(|e| match &e {
         Error::Argument { what, .. } if what == "level of detail" => e.about("--lod"),

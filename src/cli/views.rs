@@ -34,9 +34,10 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "orbit"])]
     cameras: Option<PathBuf>,
     /// Views to draw, separated by commas: an index from 0, a name (also as it stands in the file), a
-    /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8) or all
+    /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8), all, or test or train
+    /// as the trainers split them: every eighth by name is for tests, unless the file states the split
     /// [default: 0 with --cameras, all with --orbit]
-    #[arg(long, value_name = "INDEX|NAME|A..B|..:N|all")]
+    #[arg(long, value_name = "INDEX|NAME|A..B|..:N|all|test|train")]
     view: Option<String>,
     /// Move the cameras to the world of the scene: a dataparser_transforms.json of nerfstudio; "undo" for
     /// the inverse of the applied_transform in a transforms.json, for scenes trained on the COLMAP model;

@@ -1,6 +1,5 @@
 //! Comparison of scenes: pictures of the same views.
 
-use std::fs;
 use std::path::Path;
 
 use super::pairs::{PicturePair, STDIN};
@@ -16,7 +15,8 @@ use quadrille_base::image::metrics::Protocol;
 use quadrille_base::shading::Profile;
 use quadrille_render::convert::ViewComparison;
 use quadrille_render::cpu::RenderSettings;
-use quadrille_scene::{OutputFormat, Scene, SceneFormat};
+use quadrille_scene::formats::scene_file;
+use quadrille_scene::{Scene, SceneFormat};
 
 /// Whether both paths are scenes: files with the extension of one, the `meta.json` or `lod-meta.json` of a SOG, or a
 /// folder with one. Standard input is a scene beside another one.
@@ -40,12 +40,7 @@ pub(super) fn are_scenes(a: &Path, b: &Path) -> Result<bool> {
 
 fn is_scene(path: &Path) -> bool {
     if path.is_dir() {
-        let mut files = [
-            OutputFormat::SogFolder.main_file(path),
-            path.join("lod-meta.json"),
-        ]
-        .into_iter();
-        return files.any(|file| fs::metadata(file).is_ok_and(|there| there.is_file()));
+        return scene_file(path).is_ok();
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_known = extension.and_then(SceneFormat::of_extension).is_some();

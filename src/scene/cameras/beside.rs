@@ -2,13 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::formats::scene_file;
+
 /// Names of camera files in the folder of a scene.
 const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 
 /// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or
 /// `transforms.json` in its folder, or the `cameras.json` of the model to which
-/// `point_cloud/iteration_N/point_cloud.ply` belongs.
+/// `point_cloud/iteration_N/point_cloud.ply` belongs. The files of a folder are found by the file that is read for it, then
+/// beside the folder.
 pub fn find(scene: &Path) -> Option<PathBuf> {
+    let inside = scene_file(scene).ok().filter(|file| file != scene);
+    let inside = inside.and_then(|file| find_beside(&file));
+    inside.or_else(|| find_beside(scene))
+}
+
+fn find_beside(scene: &Path) -> Option<PathBuf> {
     let folder = scene.parent()?;
     let name = scene.file_name()?.to_str()?;
     // `flowers.compressed.ply` may share the cameras of `flowers.ply`.

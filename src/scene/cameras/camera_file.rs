@@ -6,7 +6,7 @@ use std::path::Path;
 use nalgebra::{Matrix3, Vector3};
 
 use super::json::JsonNode;
-use super::view_list::LISTED_NAMES;
+use super::view_list::{LISTED_NAMES, ViewSplit};
 use crate::camera::{Camera, Intrinsics};
 use crate::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result, shown};
@@ -21,6 +21,8 @@ pub struct CameraFile {
     pub names_in_file: Vec<String>,
     /// Cameras that cannot be drawn, which are no fault until one of them is asked for.
     pub refused: Vec<RefusedCamera>,
+    /// The split into views for training and for tests, if the file states it.
+    pub split: Option<ViewSplit>,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
     /// Remarks on values that were found and applied, one sentence each.

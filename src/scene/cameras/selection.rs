@@ -66,6 +66,7 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     let listed = ViewNames {
         names: &names,
         in_file: &in_file,
+        split: file.split.as_ref(),
     };
     let listed = listed.selected(views)?;
     let drawn: Vec<usize> = listed.iter().filter_map(|&index| numbers[index]).collect();
@@ -82,7 +83,8 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
 }
 
 /// Selects the cameras of `view`: an index from 0, a name, a range `A..B` (B excluded, either may be
-/// left out), a range with a step `A..B:N`, `all`, or several of them separated by commas. A plain whole
+/// left out), a range with a step `A..B:N`, `all`, `test` or `train` by the
+/// trainers' rule (every eighth by name is for tests) unless a view has that name, or several of them separated by commas. A plain whole
 /// number is always an index. Cameras come in the order of the list, each once.
 ///
 /// # Errors
@@ -92,6 +94,7 @@ pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let views = ViewNames {
         names: &names,
         in_file: &[],
+        split: None,
     };
     let chosen = views.selected(view)?;
     let mut cameras: Vec<_> = cameras.into_iter().map(Some).collect();

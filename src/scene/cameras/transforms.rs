@@ -10,6 +10,7 @@ use super::camera_file::{
 };
 use super::json::JsonNode;
 use super::names;
+use super::view_list::ViewSplit;
 use crate::camera::Intrinsics;
 use quadrille_base::error::{Result, shown};
 
@@ -82,7 +83,19 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
     });
     let mut file = CameraFile::of(root.path, cameras)?;
     file.warnings.extend(warnings(root, sizes_assumed, &lenses));
+    file.split = split(root)?;
     Ok(file)
+}
+
+/// The split that nerfstudio's data sets state by names of files.
+fn split(root: &JsonNode) -> Result<Option<ViewSplit>> {
+    let names = |key: &str| match root.get(key) {
+        Some(list) => list.items()?.map(|name| name.text()).collect(),
+        None => Ok(Vec::new()),
+    };
+    let (train, test) = (names("train_filenames")?, names("test_filenames")?);
+    let is_stated = !(train.is_empty() && test.is_empty());
+    Ok(is_stated.then_some(ViewSplit { train, test }))
 }
 
 fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<String> {

@@ -13,7 +13,21 @@ const SUGGESTED_SHARE: usize = 3;
 pub(super) struct ViewNames<'a> {
     pub(super) names: &'a [&'a str],
     pub(super) in_file: &'a [String],
+    /// The split that the file states.
+    pub(super) split: Option<&'a ViewSplit>,
 }
+
+/// The names in the file of the views for training and of those for tests.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ViewSplit {
+    /// Views for training.
+    pub train: Vec<String>,
+    /// Views for tests.
+    pub test: Vec<String>,
+}
+
+/// Every view of this number in the order of names is for tests, by the rule of the trainers (`llffhold`).
+const TEST_STEP: usize = 8;
 
 impl ViewNames<'_> {
     /// The indices that `list` selects, in its order, each once.
@@ -42,6 +56,9 @@ impl ViewNames<'_> {
                 false => Err(self.no_such_view(item)),
             };
         }
+        if let "test" | "train" = item {
+            return Ok(self.part(item == "test"));
+        }
         let range = || {
             let (start, rest) = item.split_once("..")?;
             let (end, step) = rest.split_once(':').unwrap_or((rest, "1"));
@@ -58,6 +75,32 @@ impl ViewNames<'_> {
             }
             _ => Err(self.no_such_view(item)),
         }
+    }
+
+    /// The views for tests or for training: as the file states them, else by the rule of the trainers.
+    fn part(&self, is_test: bool) -> Vec<usize> {
+        let count = self.names.len();
+        if let Some(split) = self.split {
+            let part = if is_test { &split.test } else { &split.train };
+            let is_in = |index: &usize| {
+                self.in_file
+                    .get(*index)
+                    .is_some_and(|name| part.contains(name))
+            };
+            return (0..count).filter(is_in).collect();
+        }
+        let name = |index: usize| {
+            self.in_file
+                .get(index)
+                .map_or(self.names[index], String::as_str)
+        };
+        let mut sorted: Vec<usize> = (0..count).collect();
+        sorted.sort_by_key(|index| name(*index));
+        let numbered = sorted.into_iter().enumerate();
+        let chosen = numbered.filter(|(number, _)| (number % TEST_STEP == 0) == is_test);
+        let mut chosen: Vec<usize> = chosen.map(|(_, index)| index).collect();
+        chosen.sort_unstable();
+        chosen
     }
 
     /// The view of this name; a name as it stands in the file may lack its folder or its extension where
@@ -92,7 +135,7 @@ impl ViewNames<'_> {
         Error::argument(
             "view",
             format!(
-                "an index below {0}, a range within 0..{0} (..:8 is every eighth), \"all\", a name, or several of them separated by commas; names: {1}",
+                "an index below {0}, a range within 0..{0} (..:8 is every eighth), \"all\", \"test\", \"train\", a name, or several of them separated by commas; names: {1}",
                 self.names.len(),
                 names.join(", ")
             ),
@@ -154,6 +197,7 @@ mod tests {
         let views = ViewNames {
             names: &NAMES,
             in_file: &in_file,
+            split: None,
         };
         views.selected(list).ok()
     }
@@ -187,11 +231,44 @@ mod tests {
     }
 
     #[test]
+    fn test_views_are_every_eighth_by_name_or_the_ones_of_the_file() {
+        // Names that sort as 0, 1, 10 to 16, 2 to 9.
+        let in_file: Vec<String> = (0..17).rev().map(|i| format!("{i}.jpg")).collect();
+        let names: Vec<&str> = in_file.iter().map(String::as_str).collect();
+        let of = |split| ViewNames {
+            names: &names,
+            in_file: &in_file,
+            split,
+        };
+        let named = |list: &str, split| -> Vec<&str> {
+            let chosen = of(split).selected(list).unwrap();
+            chosen.into_iter().map(|index| names[index]).collect()
+        };
+        assert_eq!(named("test", None), ["9.jpg", "2.jpg", "0.jpg"]);
+        assert_eq!(named("train", None).len(), 14);
+        assert_eq!(named("test,3.jpg", None).len(), 4);
+        let stated = ViewSplit {
+            train: vec!["3.jpg".to_owned()],
+            test: vec!["5.jpg".to_owned(), "4.jpg".to_owned()],
+        };
+        assert_eq!(named("test", Some(&stated)), ["5.jpg", "4.jpg"]);
+        assert_eq!(named("train", Some(&stated)), ["3.jpg"]);
+        // A view of that name comes first.
+        let own = ViewNames {
+            names: &["a", "test"],
+            in_file: &[],
+            split: None,
+        };
+        assert_eq!(own.selected("test").unwrap(), [1]);
+    }
+
+    #[test]
     fn an_ambiguous_file_name_selects_nothing() {
         let in_file = ["cam0/1.png", "cam1/1.png"].map(str::to_owned);
         let views = ViewNames {
             names: &["1_a", "1_b"],
             in_file: &in_file,
+            split: None,
         };
         assert!(views.selected("1.png").is_err());
         assert_eq!(views.selected("cam1/1.png").unwrap(), [1]);
@@ -202,6 +279,7 @@ mod tests {
         let views = ViewNames {
             names: &NAMES,
             in_file: &[],
+            split: None,
         };
         for misspelt in ["vew_02", "VIEW_02", "view02"] {
             let message = views.selected(misspelt).unwrap_err().to_string();

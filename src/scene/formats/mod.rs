@@ -8,13 +8,14 @@ pub mod gltf;
 mod ksplat;
 mod limits;
 pub mod ply;
+mod scene_folder;
 mod sog;
 mod source_files;
 mod spz;
 mod unread;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::bytes::Bytes;
 use super::encoding::LoadOptions;
@@ -22,6 +23,7 @@ use super::scene_file::{Scene, SceneFormat};
 use super::table::SplatTable;
 use quadrille_base::error::{Error, Result, shown};
 use quadrille_base::task::Task;
+pub use scene_folder::scene_file;
 pub use source_files::source_files;
 pub use write::{OutputFormat, WriteOptions, write_table, write_table_if, write_table_task};
 
@@ -44,7 +46,8 @@ const FORMATS: [&FormatReader; 9] = [
     &unread::GZIP,
 ];
 
-/// Loads the scene file `path` of any format; `-` is standard input, and a folder is read as a SOG.
+/// Loads the scene file `path` of any format; `-` is standard input, and a folder is a SOG or the output of a trainer
+/// ([`scene_file`]).
 ///
 /// Files are mapped: besides the splats' arrays, a PLY or `.splat` above 32 MiB needs next to no memory.
 ///
@@ -167,7 +170,7 @@ fn open<T>(
     task: &Task,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
 ) -> Result<T> {
-    let path = &description(path)?;
+    let path = &scene_file(path)?;
     let source = SceneSource {
         bytes: &Bytes::open(path)?,
         path,
@@ -176,20 +179,6 @@ fn open<T>(
         task,
     };
     read(&source, read_with)
-}
-
-/// The file itself or, for a folder, the description of the SOG in it.
-fn description(path: &Path) -> Result<PathBuf> {
-    if !path.is_dir() {
-        return Ok(path.to_owned());
-    }
-    let mut inside = [sog::META, sog::LOD_META]
-        .map(|name| path.join(name))
-        .into_iter();
-    inside.find(|file| file.is_file()).ok_or_else(|| {
-        let expected = "a scene file, or a folder with the meta.json of a SOG";
-        Error::malformed(path, "path", expected, "another folder")
-    })
 }
 
 fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{description, gltf};
+use super::{gltf, scene_file};
 use crate::bytes::Bytes;
 use quadrille_base::error::Result;
 
@@ -17,7 +17,7 @@ use quadrille_base::error::Result;
 /// [`Error::Read`](quadrille_base::error::Error::Read) when the file cannot be read, and
 /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for a folder without a scene.
 pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
-    let mut files = vec![description(path.as_ref())?];
+    let mut files = vec![scene_file(path.as_ref())?];
     let mut at = 0;
     while let Some(file) = files.get(at).cloned() {
         at += 1;

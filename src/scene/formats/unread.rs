@@ -12,7 +12,11 @@ pub(super) const GZIP: FormatReader = FormatReader {
     ..unread("gzip", &["gz"])
 };
 
-/// Names the content of a file that was saved in place of a scene: a pointer of Git LFS, or a page.
+/// Bytes at the start of a zip within which PyTorch names its first file.
+const ZIP_START_BYTES: usize = 256;
+
+/// Names the content of a file that is no scene but is often taken for one: a pointer of Git LFS, a page, a
+/// checkpoint of a trainer, arrays of numpy.
 pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.trim_ascii_start();
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
@@ -24,9 +28,35 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
         Some("a Git LFS pointer (fetch the file itself with `git lfs pull`)")
     } else if begins(b"<!doctype html") || begins(b"<html") {
         Some("an HTML page (the download gave a page in place of the file)")
+    } else if is_checkpoint(bytes) {
+        Some(
+            "a checkpoint of PyTorch, from which its trainer exports splats (the original trainer saves them as \
+             point_cloud/iteration_N/point_cloud.ply, gsplat with --save_ply, nerfstudio with `ns-export \
+             gaussian-splat`)",
+        )
+    } else if bytes.starts_with(b"\x93NUMPY")
+        || zip_names(bytes).any(|name| name.ends_with(b".npy"))
+    {
+        Some("arrays of numpy (this program reads splats from files of their own formats)")
     } else {
         None
     }
+}
+
+/// Whether these are tensors that PyTorch saved: a zip with `data.pkl`, or pickled as by old versions.
+fn is_checkpoint(bytes: &[u8]) -> bool {
+    /// The number with which old versions begin, in its pickled form.
+    const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+    bytes.starts_with(MAGIC) || zip_names(bytes).any(|name| name.ends_with(b"data.pkl"))
+}
+
+/// The name of the first file of a zip.
+fn zip_names(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let start = &bytes[..bytes.len().min(ZIP_START_BYTES)];
+    let name = |header: &[u8]| usize::from(u16::from_le_bytes([header[26], header[27]]));
+    let is_zip = start.starts_with(b"PK\x03\x04") && start.len() >= 30;
+    let end = |start: &[u8]| (30 + name(start)).min(start.len());
+    is_zip.then(|| &start[30..end(start)]).into_iter()
 }
 
 const fn unread(name: &'static str, extensions: &'static [&'static str]) -> FormatReader {

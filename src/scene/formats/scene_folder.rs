@@ -1,0 +1,96 @@
+//! Folders that hold a scene.
+
+use std::path::{Path, PathBuf};
+
+use super::sog;
+use quadrille_base::error::{Error, Result};
+
+/// Entries of a folder that an error lists.
+const LISTED: usize = 8;
+
+/// The file that is read for `path`: itself or, for a folder, the description of the SOG in it, or the splats of the last
+/// iteration as the original trainer (`point_cloud/iteration_N/point_cloud.ply`) and gsplat (`ply/point_cloud_N.ply`) save
+/// them.
+///
+/// # Errors
+/// [`Error::Malformed`] for another folder; it lists what the folder holds.
+pub fn scene_file(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let sog = [sog::META, sog::LOD_META].map(|name| path.join(name));
+    let of_trainer = || {
+        let iteration = last(&path.join("point_cloud"), "iteration_", "");
+        iteration.map(|folder| folder.join("point_cloud.ply"))
+    };
+    let of_gsplat = || last(&path.join("ply"), "point_cloud_", ".ply");
+    let found = sog.into_iter().chain(of_trainer()).chain(of_gsplat());
+    found.into_iter().find(|file| file.is_file()).ok_or_else(|| {
+        let expected = "a scene file, or a folder with the meta.json of a SOG, point_cloud/iteration_N/point_cloud.ply \
+                        or ply/point_cloud_N.ply";
+        Error::malformed(path, "path", expected, content(path))
+    })
+}
+
+/// The entry of a folder called `before`, a number and `after`, with the largest number.
+fn last(folder: &Path, before: &str, after: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    let numbered = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let number = name.to_str()?.strip_prefix(before)?.strip_suffix(after)?;
+        Some((number.parse::<u64>().ok()?, entry.path()))
+    });
+    numbered.max().map(|(_, path)| path)
+}
+
+/// The names in a folder, in words.
+fn content(folder: &Path) -> String {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let more = if names.len() > LISTED { ", ..." } else { "" };
+    names.truncate(LISTED);
+    match names.is_empty() {
+        true => "an empty folder".to_owned(),
+        false => format!("a folder with {}{more}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_last_iteration_is_the_scene_of_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let found = || scene_file(root).map_err(|error| error.to_string());
+        assert!(found().unwrap_err().ends_with("found an empty folder"));
+        fs::write(root.join("cfg_args"), "").unwrap();
+        assert!(
+            found()
+                .unwrap_err()
+                .ends_with("found a folder with cfg_args")
+        );
+        fs::create_dir(root.join("ply")).unwrap();
+        for number in [999, 29_999] {
+            fs::write(root.join(format!("ply/point_cloud_{number}.ply")), "").unwrap();
+        }
+        assert_eq!(found(), Ok(root.join("ply/point_cloud_29999.ply")));
+        for number in [7000, 30_000] {
+            let iteration = root.join(format!("point_cloud/iteration_{number}"));
+            fs::create_dir_all(&iteration).unwrap();
+            fs::write(iteration.join("point_cloud.ply"), "").unwrap();
+        }
+        fs::create_dir(root.join("point_cloud/iteration_x")).unwrap();
+        let last = root.join("point_cloud/iteration_30000/point_cloud.ply");
+        assert_eq!(found(), Ok(last.clone()));
+        assert_eq!(scene_file(&last).unwrap(), last);
+        fs::write(root.join("meta.json"), "").unwrap();
+        assert_eq!(found(), Ok(root.join("meta.json")));
+    }
+}
