@@ -46,6 +46,14 @@ pub(super) fn parse_profile(text: &str) -> std::result::Result<Profile, String> 
 }
 
 impl HostFlags {
+    /// Number of threads.
+    pub(super) fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
     /// Creates the thread pool.
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);

@@ -18,7 +18,8 @@ use super::usage::{positive, whole_number};
 use super::view_page::{camera_json, view_list, view_list_json};
 use super::views::{ViewArgs, reproducing};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::Frame;
+use quadrille_base::image::files::PictureFormat;
+use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::output::write_whole;
 use quadrille_base::shading::StopRule;
 use quadrille_render::cpu::{RenderSettings, Renderer};
@@ -163,6 +164,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let path = &args.scene;
     let views = args.film.views(&views, path, &scene.splats, verbosity)?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
+    if let Some(path) = args.output.as_ref().filter(|_| film.is_none()) {
+        for camera in &views.cameras {
+            check_memory([camera.width, camera.height], bytes_per_pixel(path))?;
+        }
+    }
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
     }
@@ -271,6 +277,17 @@ fn shoot(
         return Ok(());
     }
     finished.print()
+}
+
+/// Bytes of memory for each pixel of a picture that is drawn and written as `path`: measured on pictures of 8192 x 8192
+/// pixels and rounded up.
+fn bytes_per_pixel(path: &Path) -> u64 {
+    match PictureFormat::of_name(path) {
+        // Rows are written as they are.
+        Some(PictureFormat::Npy) => FRAME_BYTES + 1,
+        // A copy over the background, and the content of the file.
+        _ => 2 * FRAME_BYTES + 5,
+    }
 }
 
 /// Checks the names of all outputs, and makes their folders.

@@ -12,8 +12,8 @@ use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{self, Protocol};
+use quadrille_base::image::{Frame, check_memory};
 use quadrille_base::output::write_whole;
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::estimates;
@@ -165,6 +165,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let scene = load_scene(path, args.reading, verbosity)?;
     let cameras = args.views.views(path, &scene.splats, verbosity)?;
     let config_file = args.emulation.gpu.files();
+    check_memory_of_runs(&methods, &cameras, args.flags.host.threads())?;
     let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
@@ -193,6 +194,19 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         verbosity,
     };
     args.flags.host.pool()?.install(|| job.run_all(&cameras))
+}
+
+/// Refuses pictures that the methods which run at the same time cannot hold in memory.
+fn check_memory_of_runs(methods: &[Method], cameras: &[Camera], threads: usize) -> Result<()> {
+    let mut bytes: Vec<u64> = methods
+        .iter()
+        .map(|method| method.host_bytes_per_pixel())
+        .collect();
+    bytes.sort_unstable_by(|a, b| b.cmp(a));
+    let at_once: u64 = bytes.into_iter().take(threads).sum();
+    cameras
+        .iter()
+        .try_for_each(|camera| check_memory([camera.width, camera.height], at_once))
 }
 
 impl Args {

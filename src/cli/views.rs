@@ -9,7 +9,7 @@ use super::interrupt;
 use super::outputs::parse_numbers;
 use super::usage::{finite, whole_number};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::check_memory;
+use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{
     self, CameraModel, CameraTransform, PictureScale, PictureSize, ViewSpec, Views,
@@ -369,7 +369,7 @@ pub(super) fn report(views: &Views, verbosity: Verbosity) -> Result<()> {
             "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
             camera.name, camera.width, camera.height
         ));
-        check_memory([camera.width, camera.height])?;
+        check_memory([camera.width, camera.height], FRAME_BYTES)?;
     }
     if let Some(flags) = reproducing(views) {
         verbosity.remark(&format!("flags of this view: {flags}"));

@@ -55,6 +55,16 @@ impl Method {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }
 
+    /// Bytes of host memory that a run takes for each pixel of the picture, besides its splats: measured on pictures
+    /// of 8192 x 8192 pixels and rounded up.
+    pub fn host_bytes_per_pixel(self) -> u64 {
+        match self {
+            Self::Pipeline(_) | Self::MultiPass(_) => 36,
+            Self::Compute(_) | Self::Gscore => 50,
+            Self::InShader(_) => 92,
+        }
+    }
+
     /// Name of the method, as [`Method::parse`] takes it.
     pub fn name(self) -> String {
         self.to_string()

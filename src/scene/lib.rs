@@ -16,6 +16,7 @@ pub mod morton;
 mod origin;
 mod projection;
 mod quaternion;
+mod raw_columns;
 mod raw_values;
 mod scalar;
 mod scene_file;

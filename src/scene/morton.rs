@@ -63,26 +63,30 @@ pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec
     Ok((extent(raw, 0..rows, task)? > GOOD_RATIO * ordered).then_some(order))
 }
 
-/// The order with the least visible error in formats that quantise within chunks, unless the rows are in one as
-/// good: the Morton order, or one in compact chunks, of which far splats take part on a logarithmic scale only.
+/// The order with the least visible error in formats that quantise within chunks: the Morton order, or one in compact
+/// chunks, with positions as they are or on a logarithmic scale, which keeps far splats together. `None` if the rows
+/// are in an order as good as the Morton order, so that a file that has been ordered keeps its order.
 pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let logarithmic = raw
         .mean
         .each_ref()
         .map(|column| column.iter().map(|v| spread(*v)).collect());
-    let mut best = (visible_error(raw, 0..rows, task)? / GOOD_CHUNK_RATIO, None);
-    for order in [
-        chunk_order(&raw.mean, task)?,
-        chunk_order(&logarithmic, task)?,
-        morton_order(raw, task)?,
-    ] {
-        let error = visible_error(raw, order.iter().copied(), task)?;
-        if error < best.0 {
-            best = (error, Some(order));
+    let morton = morton_order(raw, task)?;
+    let error_of = |order: &[u32]| visible_error(raw, order.iter().copied(), task);
+    let mut least = error_of(&morton)?;
+    if visible_error(raw, 0..rows, task)? <= GOOD_CHUNK_RATIO * least {
+        return Ok(None);
+    }
+    let mut best = morton;
+    for position in [&raw.mean, &logarithmic] {
+        let order = chunk_order(position, task)?;
+        let error = error_of(&order)?;
+        if error < least {
+            (least, best) = (error, order);
         }
     }
-    Ok(best.1)
+    Ok(Some(best))
 }
 
 /// A coordinate on a logarithmic scale.

@@ -13,9 +13,10 @@ use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::SceneEncoding;
 use super::origin::{Resolution, SAMPLES};
+pub use super::raw_columns::RawColumns;
 use super::scalar::Scalar;
 use super::scene_file::{Dropped, Scene, SceneFormat};
-use super::splats::{BLOCK, MAX_SH_DEGREE, Splats, rest_coefficients};
+use super::splats::{BLOCK, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::shading::{OpacityFactor, Profile};
@@ -137,7 +138,7 @@ impl SplatTable {
     /// A table with the columns of `raw`, in single precision.
     pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
         let rows = raw.rows();
-        Self::of_columns(rows, raw.into_columns(|_| false), source)
+        Self::of_columns(rows, columns_of(raw, |_| false), source)
     }
 
     /// Number of splats.
@@ -391,7 +392,7 @@ impl SplatTable {
         self.rows = raw.rows();
         // A move away from the origin must not round a scene either.
         let is_far = raw.origin() != [0.0; 3];
-        self.columns = raw.into_columns(|name| {
+        self.columns = columns_of(raw, |name| {
             let known = before.iter().find(|column| column.name == name);
             known.is_some_and(|column| column.values.is_fine())
                 || is_far && PLAIN[..3].contains(&name)
@@ -426,184 +427,39 @@ impl SplatTable {
     }
 }
 
-/// The columns that every splat format has, as arrays, in the encoding of [`SplatTable`].
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RawColumns {
-    /// Centre, which files in double precision hold exactly.
-    pub mean: [Vec<f64>; 3],
-    /// Natural logarithms.
-    pub scale: [Vec<f32>; 3],
-    /// w, x, y, z, of any length but zero.
-    pub rotation: [Vec<f32>; 4],
-    /// Logits.
-    pub opacity: Vec<f32>,
-    /// Constant coefficient of red, green and blue.
-    pub sh_constant: [Vec<f32>; 3],
-    /// Channel-major.
-    pub sh_rest: Vec<Vec<f32>>,
-}
-
-impl RawColumns {
-    /// `rows` splats of degree `sh_degree`, all zero.
-    pub fn zeroed(rows: usize, sh_degree: u8) -> Self {
-        let zeros = || vec![0.0; rows];
-        Self {
-            mean: std::array::from_fn(|_| vec![0.0; rows]),
-            scale: std::array::from_fn(|_| zeros()),
-            rotation: std::array::from_fn(|_| zeros()),
-            opacity: zeros(),
-            sh_constant: std::array::from_fn(|_| zeros()),
-            // Cloning a column of zeros would write it.
-            sh_rest: (0..3 * rest_coefficients(sh_degree))
-                .map(|_| zeros())
-                .collect(),
-        }
-    }
-
-    /// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales,
-    /// rotation. Those of a name for which `is_double` holds are doubles, the others floats.
-    fn into_columns(self, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
-        let mut columns = Vec::new();
-        let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());
-        let Self {
-            mean,
-            scale,
-            rotation,
-            opacity,
-            sh_constant,
-            sh_rest,
-        } = self;
-        for (name, values) in named(0..3).zip(mean) {
-            let values = match is_double(&name) {
-                true => ColumnValues::Other(Scalar::F64, values),
-                false => ColumnValues::F32(values.into_iter().map(narrow).collect()),
-            };
-            columns.push(Column { name, values });
-        }
-        let mut add = |name: String, values: Vec<f32>| {
-            let values = match is_double(&name) {
-                true => {
-                    ColumnValues::Other(Scalar::F64, values.into_iter().map(f64::from).collect())
-                }
-                false => ColumnValues::F32(values),
-            };
-            columns.push(Column { name, values });
+/// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales,
+/// rotation. Those of a name for which `is_double` holds are doubles, the others floats.
+fn columns_of(raw: RawColumns, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
+    let mut columns = Vec::new();
+    let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());
+    let RawColumns {
+        mean,
+        scale,
+        rotation,
+        opacity,
+        sh_constant,
+        sh_rest,
+    } = raw;
+    for (name, values) in named(0..3).zip(mean) {
+        let values = match is_double(&name) {
+            true => ColumnValues::Other(Scalar::F64, values),
+            false => ColumnValues::F32(values.into_iter().map(narrow).collect()),
         };
-        named(11..14).zip(sh_constant).for_each(|(n, v)| add(n, v));
-        for (at, values) in sh_rest.into_iter().enumerate() {
-            add(rest_name(at), values);
-        }
-        add("opacity".to_owned(), opacity);
-        named(3..6).zip(scale).for_each(|(n, v)| add(n, v));
-        named(6..10).zip(rotation).for_each(|(n, v)| add(n, v));
-        columns
+        columns.push(Column { name, values });
     }
-
-    /// Number of splats.
-    pub fn rows(&self) -> usize {
-        self.opacity.len()
+    let mut add = |name: String, values: Vec<f32>| {
+        let values = match is_double(&name) {
+            true => ColumnValues::Other(Scalar::F64, values.into_iter().map(f64::from).collect()),
+            false => ColumnValues::F32(values),
+        };
+        columns.push(Column { name, values });
+    };
+    named(11..14).zip(sh_constant).for_each(|(n, v)| add(n, v));
+    for (at, values) in sh_rest.into_iter().enumerate() {
+        add(rest_name(at), values);
     }
-
-    /// The centres of all splats.
-    pub fn positions(&self) -> impl Iterator<Item = [f64; 3]> {
-        (0..self.rows()).map(|row| self.mean.each_ref().map(|column| column[row]))
-    }
-
-    /// A point near the splats if f32 does not resolve them, else zero.
-    pub fn origin(&self) -> [f64; 3] {
-        let rows = (0..self.rows()).step_by(self.rows().div_ceil(SAMPLES).max(1));
-        let found = Resolution::of(rows.map(|row| {
-            let logs = self.scale.each_ref().map(|column| f64::from(column[row]));
-            let mean = self.mean.each_ref().map(|column| column[row]);
-            (
-                mean,
-                logs.into_iter().fold(f64::NEG_INFINITY, f64::max).exp(),
-            )
-        }));
-        found.map_or([0.0; 3], |found| found.origin())
-    }
-
-    /// Higher coefficients per channel.
-    pub(crate) fn rest_per_channel(&self) -> usize {
-        self.sh_rest.len() / 3
-    }
-
-    /// Degree of the spherical harmonics, 0 to 4.
-    pub fn sh_degree(&self) -> u8 {
-        let per_channel = self.rest_per_channel();
-        (0..=MAX_SH_DEGREE)
-            .find(|degree| rest_coefficients(*degree) >= per_channel)
-            .unwrap_or(MAX_SH_DEGREE)
-    }
-
-    /// Changes the degree: coefficients above it are dropped, missing ones are zero.
-    pub fn set_sh_degree(&mut self, degree: u8) {
-        let (old, new) = (self.rest_per_channel(), rest_coefficients(degree));
-        let rows = self.rows();
-        let mut before = std::mem::take(&mut self.sh_rest);
-        for channel in 0..3 {
-            for k in 0..new {
-                self.sh_rest.push(match k < old {
-                    true => std::mem::take(&mut before[channel * old + k]),
-                    false => vec![0.0; rows],
-                });
-            }
-        }
-    }
-
-    /// All columns but the centre: scale, rotation, opacity, SH constants, higher coefficients.
-    pub(crate) fn all_floats(&self) -> impl Iterator<Item = &Vec<f32>> {
-        let plain = self.scale.iter().chain(&self.rotation);
-        let colours = self.sh_constant.iter().chain(&self.sh_rest);
-        plain.chain(std::iter::once(&self.opacity)).chain(colours)
-    }
-
-    /// Keeps the rows whose numbers are in `rows`, in that order.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`], after which the columns have no meaning.
-    pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
-        fn pick<T: Copy>(column: &mut Vec<T>, rows: &[u32], task: &Task) -> Result<()> {
-            task.check()?;
-            *column = rows.iter().map(|row| column[*row as usize]).collect();
-            Ok(())
-        }
-        let means = self.mean.par_iter_mut();
-        means.try_for_each(|column| pick(column, rows, task))?;
-        let plain = self.scale.iter_mut().chain(&mut self.rotation);
-        let plain = plain.chain(&mut self.sh_constant).chain(&mut self.sh_rest);
-        let columns: Vec<&mut Vec<f32>> = plain.chain([&mut self.opacity]).collect();
-        columns
-            .into_par_iter()
-            .try_for_each(|column| pick(column, rows, task))
-    }
-
-    /// Appends rows of `other`, whose degree is not higher.
-    pub(crate) fn append(&mut self, other: &Self, rows: std::ops::Range<usize>) {
-        let len = self.rows() + rows.len();
-        let (own, theirs) = (self.rest_per_channel(), other.rest_per_channel());
-        for (to, from) in self.mean.iter_mut().zip(&other.mean) {
-            to.extend_from_slice(&from[rows.clone()]);
-        }
-        let pairs = self.scale.iter_mut().zip(&other.scale);
-        let pairs = pairs.chain(self.rotation.iter_mut().zip(&other.rotation));
-        let pairs = pairs.chain(self.sh_constant.iter_mut().zip(&other.sh_constant));
-        for (to, from) in pairs.chain([(&mut self.opacity, &other.opacity)]) {
-            to.extend_from_slice(&from[rows.clone()]);
-        }
-        for (at, to) in self.sh_rest.iter_mut().enumerate() {
-            let (channel, k) = (at / own, at % own);
-            if k < theirs {
-                to.extend_from_slice(&other.sh_rest[channel * theirs + k][rows.clone()]);
-            }
-            to.resize(len, 0.0);
-        }
-    }
-
-    /// The unit quaternion of row `row`, w, x, y, z.
-    pub fn unit_rotation(&self, row: usize) -> [f64; 4] {
-        let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
-        let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();
-        q.map(|v| v / norm)
-    }
+    add("opacity".to_owned(), opacity);
+    named(3..6).zip(scale).for_each(|(n, v)| add(n, v));
+    named(6..10).zip(rotation).for_each(|(n, v)| add(n, v));
+    columns
 }

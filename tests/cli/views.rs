@@ -2,6 +2,7 @@
 use std::fs;
 
 use quadrille::Frame;
+use serde_json::json;
 
 use crate::support::program::{CAMERAS, DONE, Place, SHOT, UNREADABLE, UNWRITABLE, USAGE};
 
@@ -377,5 +378,51 @@ fn flags_that_a_camera_file_cannot_use_are_refused() {
         UNREADABLE,
         &[&render[..], &undo].concat(),
         &["applied_transform"],
+    );
+}
+
+/// The folder of the original trainer: its last iteration, its cameras, and its split by names.
+#[test]
+fn a_folder_of_a_trainer_is_a_scene_with_cameras_and_a_split() {
+    let place = Place::new();
+    for iteration in ["iteration_7", "iteration_30"] {
+        let folder = place.path("model/point_cloud").join(iteration);
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy(place.path("scene.ply"), folder.join("point_cloud.ply")).unwrap();
+    }
+    // Test views come first, as the trainer writes them.
+    let cameras: Vec<_> = [0, 8, 1, 2, 3, 4, 5, 6, 7]
+        .map(|number| {
+            json!({"img_name": format!("{number}.jpg"), "width": 32, "height": 24, "fx": 30.0, "fy": 30.0,
+                "position": [0.0, 0.0, -4.0], "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
+        })
+        .into();
+    let text = serde_json::Value::from(cameras).to_string();
+    fs::write(place.path("model/cameras.json"), text).unwrap();
+    let drawn = |list: &str| {
+        let arguments = [
+            "render",
+            "model",
+            "--view",
+            list,
+            "-o",
+            "{view}.png",
+            "--json",
+        ];
+        let output = place.expect(DONE, &arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains("iteration_30"), "{errors}");
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let views = document["views"].as_array().unwrap().iter();
+        views
+            .map(|view| view["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(drawn("test"), ["0", "8"]);
+    assert_eq!(drawn("train").len(), 7);
+    place.expect_error(
+        UNREADABLE,
+        &["info", "model/point_cloud"],
+        &["found a folder with iteration_30, iteration_7"],
     );
 }

@@ -157,8 +157,12 @@ fn unknown_models_and_lost_cameras_are_errors() {
 
     let mut images = images_bin();
     images[8 + 60] = 8;
-    let error = with_images(&images).unwrap_err();
-    says(error, "image 0: camera: expected the identifier");
+    let mut refused = with_images(&images).unwrap().refused;
+    assert_eq!(refused[0].name_in_file, "sub/z.jpg");
+    says(
+        refused.remove(0).error,
+        "image 0: camera: expected the identifier",
+    );
 }
 
 #[test]

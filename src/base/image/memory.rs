@@ -3,14 +3,22 @@
 use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;
 
-/// Refuses pictures of a size (width, height) whose pixels do not fit in the available memory; a
-/// renderer would abort.
-pub fn check_memory(size: [u32; 2]) -> Result<()> {
-    check_memory_of(size, available_bytes())
+/// Bytes of a pixel of a [`Frame`](super::Frame).
+pub const FRAME_BYTES: u64 = size_of::<[f32; 4]>() as u64;
+
+/// Refuses pictures of a size (width, height) for which the available memory does not suffice, given the bytes that a
+/// command needs for each pixel: a renderer would abort, or the system would swap.
+pub fn check_memory(size: [u32; 2], bytes_per_pixel: u64) -> Result<()> {
+    check_memory_of(size, bytes_per_pixel, available_bytes())
 }
 
-fn check_memory_of([width, height]: [u32; 2], available: Option<u64>) -> Result<()> {
-    let needed = u64::from(width) * u64::from(height) * size_of::<[f32; 4]>() as u64;
+fn check_memory_of(
+    [width, height]: [u32; 2],
+    bytes_per_pixel: u64,
+    available: Option<u64>,
+) -> Result<()> {
+    let pixels = u64::from(width) * u64::from(height);
+    let needed = pixels.saturating_mul(bytes_per_pixel);
     let is_mappable = usize::try_from(needed).is_ok_and(Buffer::<u8>::can_hold);
     if is_mappable && available.is_none_or(|available| needed <= available) {
         return Ok(());
@@ -29,8 +37,49 @@ fn check_memory_of([width, height]: [u32; 2], available: Option<u64>) -> Result<
     ))
 }
 
-/// Memory available to this process; `None` where the system does not say.
+/// Memory available to this process: of the machine or of its control group, whichever is less; `None` where the
+/// system does not say.
 fn available_bytes() -> Option<u64> {
+    let of_machine = machine_bytes();
+    let of_group = group_bytes();
+    of_machine.into_iter().chain(of_group).min()
+}
+
+/// Memory left in the control group, whose cache of files can be dropped.
+fn group_bytes() -> Option<u64> {
+    // Versions 2 and 1 of control groups, as a container sees its own.
+    [
+        [
+            "/sys/fs/cgroup",
+            "memory.max",
+            "memory.current",
+            "inactive_file ",
+        ],
+        [
+            "/sys/fs/cgroup/memory",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "total_inactive_file ",
+        ],
+    ]
+    .into_iter()
+    .find_map(|[folder, limit, used, cached]| {
+        let text = |name| std::fs::read_to_string(format!("{folder}/{name}")).ok();
+        let number = |name| text(name)?.trim().parse::<u64>().ok();
+        let (limit, used) = (number(limit)?, number(used)?);
+        let statistics = text("memory.stat").unwrap_or_default();
+        let cached = statistics
+            .lines()
+            .find_map(|line| line.strip_prefix(cached)?.parse().ok());
+        Some(
+            limit
+                .saturating_sub(used)
+                .saturating_add(cached.unwrap_or(0)),
+        )
+    })
+}
+
+fn machine_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()
@@ -45,14 +94,15 @@ mod tests {
 
     #[test]
     fn pictures_beyond_memory_are_refused_with_their_size() {
-        check_memory([640, 480]).unwrap();
-        check_memory_of([1024, 1024], Some(16 << 20)).unwrap();
-        let error = check_memory_of([32768, 32768], Some(8_100_000_000)).unwrap_err();
+        check_memory([640, 480], FRAME_BYTES).unwrap();
+        check_memory_of([1024, 1024], 16, Some(16 << 20)).unwrap();
+        assert!(check_memory_of([1024, 1024], 17, Some(16 << 20)).is_err());
+        let error = check_memory_of([32768, 32768], 16, Some(8_100_000_000)).unwrap_err();
         let text = error.to_string();
         assert!(
             text.contains("17.2 GB") && text.contains("(8.1 GB available)"),
             "{text}"
         );
-        assert!(check_memory_of([u32::MAX; 2], None).is_err());
+        assert!(check_memory_of([u32::MAX; 2], 16, None).is_err());
     }
 }

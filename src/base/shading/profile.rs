@@ -139,12 +139,18 @@ impl Profile {
         },
     ];
 
-    /// The profile called `name`.
+    /// The profile called `name`. `splatfacto`, nerfstudio's trainer, draws in the classic mode of gsplat by default,
+    /// and is another name of `gsplat`.
     ///
     /// # Errors
     /// [`Error::Argument`] lists the names there are.
     pub fn named(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|p| p.name == name);
+        let own = if name == "splatfacto" {
+            GSPLAT.name
+        } else {
+            name
+        };
+        let found = Self::ALL.into_iter().find(|p| p.name == own);
         found.ok_or_else(|| {
             let names = Self::ALL.map(|p| p.name).join(", ");
             Error::argument("profile", format!("one of {names}"), name)
@@ -180,5 +186,17 @@ impl StopRule {
             "hw" => Some(Self::After(threshold.unwrap_or(0.996))),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splatfacto_draws_as_gsplat() {
+        let named = Profile::named("splatfacto").unwrap();
+        assert_eq!(named, Profile::named("gsplat").unwrap());
+        assert!(Profile::named("splatfact").is_err());
     }
 }

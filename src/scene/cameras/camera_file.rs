@@ -6,10 +6,21 @@ use std::path::Path;
 use nalgebra::{Matrix3, Vector3};
 
 use super::json::JsonNode;
-use super::view_list::{LISTED_NAMES, ViewSplit};
 use crate::camera::{Camera, Intrinsics};
 use crate::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result, shown};
+
+/// View names listed in a message before the rest is cut off.
+pub(super) const LISTED_NAMES: usize = 12;
+
+/// The names in the file of the views for training and of those for tests.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ViewSplit {
+    /// Views for training.
+    pub train: Vec<String>,
+    /// Views for tests.
+    pub test: Vec<String>,
+}
 
 /// The content of a camera file.
 #[derive(Debug, Default)]

@@ -36,7 +36,7 @@ mod view_spec;
 mod world_transform;
 
 pub use beside::find as find_camera_file;
-pub use camera_file::{CameraFile, RefusedCamera};
+pub use camera_file::{CameraFile, RefusedCamera, ViewSplit};
 pub use camera_model::CameraModel;
 pub use camera_options::CameraOptions;
 pub use exposures::Exposures;
@@ -49,6 +49,5 @@ pub use load::{load, load_bytes, load_with};
 pub use names::view_of_picture;
 pub use picture_size::{PictureScale, PictureSize};
 pub use selection::{load_views, select};
-pub use view_list::ViewSplit;
 pub use view_spec::{ViewSpec, Views};
 pub use world_transform::CameraTransform;

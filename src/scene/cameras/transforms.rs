@@ -5,12 +5,11 @@
 //! `camera_angle_x` in radians without a picture size.
 
 use super::camera_file::{
-    CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning,
+    CameraFile, FileLens, NamedCamera, ViewSplit, camera_at, distortion_warning, fisheye_warning,
     panorama_intrinsics, shown_name, view_from_opengl, view_name, with_lens,
 };
 use super::json::JsonNode;
 use super::names;
-use super::view_list::ViewSplit;
 use crate::camera::Intrinsics;
 use quadrille_base::error::{Result, shown};
 

@@ -1,9 +1,7 @@
 //! Lists of views: `0,2,5`, `3..9`, `..:8`, names.
 
+use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
-
-/// View names listed in a message before the rest is cut off.
-pub(super) const LISTED_NAMES: usize = 12;
 
 /// Maximum edit distance of a suggested name, as a share of its length.
 const SUGGESTED_SHARE: usize = 3;
@@ -15,15 +13,6 @@ pub(super) struct ViewNames<'a> {
     pub(super) in_file: &'a [String],
     /// The split that the file states.
     pub(super) split: Option<&'a ViewSplit>,
-}
-
-/// The names in the file of the views for training and of those for tests.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ViewSplit {
-    /// Views for training.
-    pub train: Vec<String>,
-    /// Views for tests.
-    pub test: Vec<String>,
 }
 
 /// Every view of this number in the order of names is for tests, by the rule of the trainers (`llffhold`).
@@ -244,7 +233,7 @@ mod tests {
             let chosen = of(split).selected(list).unwrap();
             chosen.into_iter().map(|index| names[index]).collect()
         };
-        assert_eq!(named("test", None), ["9.jpg", "2.jpg", "0.jpg"]);
+        assert_eq!(named("test", None), ["16.jpg", "9.jpg", "0.jpg"]);
         assert_eq!(named("train", None).len(), 14);
         assert_eq!(named("test,3.jpg", None).len(), 4);
         let stated = ViewSplit {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::input::MeshInput;
 use crate::messages::{Messages, Silent};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::check_memory;
+use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_scene::cameras::{
     CameraTransform, DEFAULT_SIDE_PX, Framing, ViewSpec, Views, select,
 };
@@ -105,7 +105,7 @@ fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Res
 /// Refuses pictures that memory cannot hold.
 fn fitting(views: Views) -> Result<Views> {
     for camera in &views.cameras {
-        check_memory([camera.width, camera.height])?;
+        check_memory([camera.width, camera.height], FRAME_BYTES)?;
     }
     Ok(views)
 }

@@ -26,13 +26,18 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
-    let mut kinds = layout
-        .element
-        .properties
+    let properties = &layout.element.properties;
+    let is_fine = |name: &str| {
+        let own = properties.iter().find(|property| property.name == name);
+        own.is_some_and(
+            |own| matches!(own.kind, Kind::Scalar(scalar) if scalar.is_finer_than_f32()),
+        )
+    };
+    let has_lists = properties
         .iter()
-        .map(|property| property.kind);
-    let is_fine = |kind| matches!(kind, Kind::Scalar(scalar) if scalar.is_finer_than_f32());
-    if layout.has_plain_colours || kinds.any(is_fine) {
+        .any(|property| matches!(property.kind, Kind::List { .. }));
+    // Tables hold no lists.
+    if layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine) {
         return read_table(source)?.into_scene_with(task);
     }
     let mut body = Body::new(&header, bytes, path);
