@@ -8,6 +8,7 @@
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
+//! | [`words`] | words that are near to each other |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
 
 pub mod choice;
@@ -18,6 +19,7 @@ pub mod output;
 pub mod raster;
 pub mod shading;
 pub mod task;
+pub mod words;
 
 pub use error::{Error, Fault, Result};
 pub use task::Task;

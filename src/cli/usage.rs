@@ -3,6 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use quadrille_base::error::Error;
+use quadrille_base::words::edit_distance;
 
 /// Letters of a word per letter that may differ in a word of the same meaning.
 const LETTERS_PER_CHANGE: usize = 3;
@@ -77,22 +78,7 @@ fn is_near(word: &str, other: &str) -> bool {
     let is_part =
         short.len() >= LEAST_PART && (long.starts_with(&**short) || long.ends_with(&**short));
     let most = (word.chars().count() / LETTERS_PER_CHANGE).max(1);
-    is_part || changes(&word, &other) <= most
-}
-
-/// Letters that are inserted, removed or replaced between two words: their Levenshtein distance.
-fn changes(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    is_part || edit_distance(&word, &other) <= most
 }
 
 /// Formats an error of the argument parser: what was expected, what was found, and the remedy. `command` is the
@@ -230,14 +216,6 @@ mod tests {
 
     #[test]
     fn words_are_near_by_few_letters_or_as_parts() {
-        assert_eq!(
-            [
-                changes("kitten", "sitting"),
-                changes("", "abc"),
-                changes("abc", "abc")
-            ],
-            [3, 3, 0]
-        );
         for (word, other) in [
             ("--camera", "--cameras"),
             ("--heigth", "--height"),

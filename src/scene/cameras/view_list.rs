@@ -2,6 +2,7 @@
 
 use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::words::edit_distance;
 
 /// Maximum edit distance of a suggested name, as a share of its length.
 const SUGGESTED_SHARE: usize = 3;
@@ -156,23 +157,6 @@ fn plain_index(text: &str) -> Option<usize> {
     (index.to_string() == text).then_some(index)
 }
 
-/// Smallest number of insertions, deletions and replacements of characters that make `a` into `b`
-/// (Levenshtein).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,12 +260,5 @@ mod tests {
         }
         let message = views.selected("nothing").unwrap_err().to_string();
         assert!(!message.contains("did you mean"), "{message}");
-    }
-
-    #[test]
-    fn edit_distances() {
-        for (a, b, distance) in [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
-            assert_eq!(edit_distance(a, b), distance);
-        }
     }
 }
