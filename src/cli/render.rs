@@ -164,11 +164,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let path = &args.scene;
     let views = args.film.views(&views, path, &scene.splats, verbosity)?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
-    if let Some(path) = args.output.as_ref().filter(|_| film.is_none()) {
-        for camera in &views.cameras {
-            check_memory([camera.width, camera.height], bytes_per_pixel(path))?;
-        }
-    }
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
     }
@@ -290,13 +285,18 @@ fn bytes_per_pixel(path: &Path) -> u64 {
     }
 }
 
-/// Checks the names of all outputs, and makes their folders.
+/// Checks the memory for pictures and the names of all outputs, and makes their folders.
 fn prepare_outputs(
     args: &Args,
     output: Option<&Output>,
     film: Option<&Film<'_>>,
     views: &Views,
 ) -> Result<()> {
+    if let Some(path) = args.output.as_ref().filter(|_| film.is_none()) {
+        for camera in &views.cameras {
+            check_memory([camera.width, camera.height], bytes_per_pixel(path))?;
+        }
+    }
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
     let inputs = inputs.into_iter().flatten().chain(args.views.files());
     let inputs = inputs.chain(args.flags.exposures.file());
