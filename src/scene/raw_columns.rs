@@ -104,7 +104,7 @@ impl RawColumns {
     /// Keeps the rows whose numbers are in `rows`, in that order.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], after which the columns have no meaning.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns have no meaning.
     pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
         fn pick<T: Copy>(column: &mut Vec<T>, rows: &[u32], task: &Task) -> Result<()> {
             task.check()?;

@@ -174,7 +174,7 @@ fn actions_keep_double_precision() {
     ] {
         let mut at_home = home.clone();
         action.apply(&mut at_home, Path::new("home.ply")).unwrap();
-        let moved = after(&[action.clone()]);
+        let moved = after(std::slice::from_ref(&action));
         assert_eq!(moved.rows(), at_home.rows(), "{action:?}");
         let x = moved.values("x").unwrap();
         assert!(

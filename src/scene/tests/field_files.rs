@@ -10,6 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{LoadOptions, cameras, load, load_table};
@@ -116,7 +117,7 @@ fn spz_with_a_vertical_z_is_turned_as_by_its_library() {
         let close = |found: f32, expected: f32| (found - expected).abs() < 2e-3;
         for axis in 0..3 {
             assert!(
-                close(raw.mean[axis][0] as f32, mean[axis]),
+                close(narrow(raw.mean[axis][0]), mean[axis]),
                 "{name}: mean {axis}"
             );
             assert!(
@@ -151,7 +152,7 @@ fn equivalent_files_give_the_same_splats() {
         let [a, b] = [one, other].map(|name| raw(&folder.join(name)));
         assert_eq!(a.rows(), b.rows(), "{one}");
         let columns = |raw: &RawColumns| {
-            let mean = raw.mean.iter().flatten().map(|v| *v as f32);
+            let mean = raw.mean.iter().flatten().map(|v| narrow(*v));
             let plain = raw.scale.iter().chain(&raw.rotation);
             let all = plain
                 .chain([&raw.opacity])
