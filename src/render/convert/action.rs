@@ -267,7 +267,7 @@ mod tests {
                     .transform(&action.similarity().unwrap(), &Task::NEVER)
                     .unwrap(),
             }
-            let after = [0, 1, 2].map(|axis| f64::from(raw.mean[axis][0]));
+            let after = [0, 1, 2].map(|axis| raw.mean[axis][0]);
             let after = in_view(&moved, Vector3::from(after));
             assert!(
                 (after - before * scale).norm() < 1e-6,
