@@ -43,7 +43,7 @@ def worst_db(quadrille, scene, cameras, converted):
 def cells(quadrille, command, scene, cameras, converted):
     seconds = processor_s(command)
     if seconds is None:
-        return ["", "refused", ""]
+        return ["", "failed", ""]
     worst = worst_db(quadrille, scene, cameras, converted)
     return [f"{seconds:.1f}", f"{converted.stat().st_size:,}", "identical" if worst is None else f"{worst:.1f}"]
 
