@@ -64,7 +64,7 @@ pub(super) struct Args {
     #[arg(long)]
     drop_outside: bool,
     /// Level of compression of SPZ: 1 is the fastest, 22 (9 for spz3) takes half a minute for a million splats and
-    /// gives the fewest bytes [default: 3, and 9 for spherical harmonics; 6 for spz3]
+    /// gives the fewest bytes [default: 3, and 12 for spherical harmonics; 6 for spz3]
     #[arg(long, value_name = "LEVEL")]
     compression_level: Option<u8>,
     #[command(flatten)]
