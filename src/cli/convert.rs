@@ -19,7 +19,6 @@ use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::output::write_whole;
-use quadrille_base::shading::Profile;
 use quadrille_render::convert::{self, Action, Amount, ViewComparison, concatenate};
 use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::formats::scene_file;
@@ -270,7 +269,7 @@ impl Conversion<'_> {
                 let before = self.table.rows();
                 if let Some(judge) = &mut self.judge {
                     let cameras = judge.pruning(&self.table)?;
-                    let profile = profile(&self.table)?;
+                    let profile = self.table.profile();
                     let progress = self.verbosity.progress("views");
                     let table = &mut self.table;
                     convert::prune(table, *threshold, &cameras, &profile, path, &progress.task)?;
@@ -359,12 +358,6 @@ fn written_bytes(path: &Path, format: OutputFormat) -> std::io::Result<u64> {
     files.map(|file| Ok(file?.metadata()?.len())).sum()
 }
 
-/// The profile that a scene was trained for, else the default.
-fn profile(table: &SplatTable) -> Result<Profile> {
-    let named = table.profile_hint.map(Profile::named).transpose()?;
-    Ok(named.unwrap_or_default())
-}
-
 /// Compares the new file `written`, which holds `table`, with `reference`.
 fn measure(
     judge: &mut Judge<'_>,
@@ -378,7 +371,7 @@ fn measure(
     let before = reference.splats_with(task)?.0;
     let from = judge.reporting(&before)?;
     let after = written.splats_with(task)?.0;
-    let profiles = [profile(reference)?, profile(&written)?];
+    let profiles = [reference.profile(), written.profile()];
     let settings = profiles.map(|profile| RenderSettings {
         profile,
         ..RenderSettings::default()

@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use quadrille_base::error::Error;
 use quadrille_base::words::edit_distance;
 
-/// Letters of a word per letter that may differ in a word of the same meaning.
+/// A word may differ from the word that was meant by one letter per this number of letters.
 const LETTERS_PER_CHANGE: usize = 3;
 /// Letters of the shortest word that is recognized as a part of another one.
 const LEAST_PART: usize = 4;

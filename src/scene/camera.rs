@@ -160,8 +160,8 @@ impl Camera {
             (at - self.principal_px[axis]) / self.focal_px[axis]
         };
         let all = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (x, y)));
-        let beyond =
-            all.filter(|(x, y)| from_centre(0, *x).hypot(from_centre(1, *y)) > lens.reach());
+        let reach = lens.reach();
+        let beyond = all.filter(|(x, y)| from_centre(0, *x).hypot(from_centre(1, *y)) > reach);
         beyond.count() as f64 / f64::from(SIDE * SIDE)
     }
 
@@ -176,7 +176,7 @@ impl Camera {
         };
         (share > 0.0).then(|| {
             format!(
-                "view {}: its lens ends {:.1} degrees from the axis, and {:.0} % of the picture beyond stay empty",
+                "view {}: its lens ends {:.1} degrees from the axis; the {:.0} % of the picture beyond it stay empty",
                 camera.name,
                 lens.max_angle().to_degrees(),
                 (100.0 * share).ceil(),

@@ -29,14 +29,9 @@ pub(crate) fn chunk_order(position: &[Vec<f64>; 3], task: &Task) -> Result<Vec<u
 }
 
 /// The error that an order leaves in pictures, relative to the errors of other orders: the sum over all splats of
-/// the opacity times the part of the splat that a step of its chunk displaces. A step of several widths of a
-/// splat displaces all of it.
-pub(crate) fn visible_error(
-    raw: &RawColumns,
-    order: impl Iterator<Item = u32>,
-    task: &Task,
-) -> Result<f64> {
-    let rows: Vec<u32> = order.collect();
+/// the opacity times a share that grows from 0 to 1 with the step of the chunk relative to the width of the splat: a
+/// splat that moves by several of its widths is lost.
+pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Result<f64> {
     let of_chunk = |chunk: &[u32]| {
         task.check()?;
         let steps = raw.mean.each_ref().map(|column| {
@@ -54,7 +49,7 @@ pub(crate) fn visible_error(
         });
         Ok(errors.sum::<f64>())
     };
-    let chunks: Vec<f64> = rows
+    let chunks: Vec<f64> = order
         .par_chunks(CHUNK_ROWS)
         .map(of_chunk)
         .collect::<Result<_>>()?;
@@ -112,8 +107,8 @@ mod tests {
         }
         raw.scale.iter_mut().flatten().for_each(|log| *log = -3.0);
         let error = |raw: &RawColumns| {
-            let rows = 0..u32::try_from(raw.rows()).unwrap();
-            visible_error(raw, rows, &Task::NEVER).unwrap()
+            let rows: Vec<u32> = (0..u32::try_from(raw.rows()).unwrap()).collect();
+            visible_error(raw, &rows, &Task::NEVER).unwrap()
         };
         let near = error(&raw);
         assert!(near < 1.0, "{near}");

@@ -30,8 +30,7 @@ pub struct Scene {
 impl Scene {
     /// The profile that the scene was trained for, or the default one if the file does not say.
     pub fn profile(&self) -> Profile {
-        let named = self.profile_hint.map(Profile::named);
-        named.and_then(Result::ok).unwrap_or_default()
+        profile_of_hint(self.profile_hint)
     }
 
     /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
@@ -64,6 +63,12 @@ impl Scene {
             encoding,
         }
     }
+}
+
+/// The profile of this name, or the default one.
+pub(super) fn profile_of_hint(name: Option<&'static str>) -> Profile {
+    let named = name.map(Profile::named);
+    named.and_then(Result::ok).unwrap_or_default()
 }
 
 /// A format of scene files.

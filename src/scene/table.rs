@@ -15,7 +15,7 @@ use super::encoding::SceneEncoding;
 use super::origin::{Resolution, SAMPLES};
 pub use super::raw_columns::RawColumns;
 use super::scalar::Scalar;
-use super::scene_file::{Dropped, Scene, SceneFormat};
+use super::scene_file::{Dropped, Scene, SceneFormat, profile_of_hint};
 use super::splats::{BLOCK, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
@@ -97,14 +97,14 @@ impl ColumnValues {
         }
     }
 
-    /// Whether these are the numbers of `exact` or, unless they are positions in double precision, what is left
-    /// of them in single precision.
-    fn is_rounded_from(&self, exact: &Self) -> bool {
-        let same = |row: usize| match self {
-            Self::F32(values) => values[row].to_bits() == narrow(exact.get(row)).to_bits(),
-            Self::Other(_, values) => values[row].to_bits() == exact.get(row).to_bits(),
+    /// Whether these numbers and `others` are the same or, unless `exactly`, round to the same f32.
+    fn agree(&self, others: &Self, exactly: bool) -> bool {
+        let bits = |v: f64| match exactly {
+            true => v.to_bits(),
+            false => u64::from(narrow(v).to_bits()),
         };
-        self.len() == exact.len() && (0..self.len()).all(same)
+        let same = |row: usize| bits(self.get(row)) == bits(others.get(row));
+        self.len() == others.len() && (0..self.len()).all(same)
     }
 
     /// Whether f32 rounds numbers of this type.
@@ -173,10 +173,15 @@ impl SplatTable {
         self.values(name).map(ColumnValues::as_f32)
     }
 
+    /// The profile that the scene was trained for, or the default one if the file does not say.
+    pub fn profile(&self) -> Profile {
+        profile_of_hint(self.profile_hint)
+    }
+
     /// Whether the scene was trained with compensation of the low-pass filter, if the file says so.
     pub(crate) fn antialiased(&self) -> Option<bool> {
-        let named = self.profile_hint.and_then(|name| Profile::named(name).ok());
-        let of_profile = named.map(|profile| profile.opacity_factor != OpacityFactor::None);
+        let is_compensated = self.profile().opacity_factor != OpacityFactor::None;
+        let of_profile = self.profile_hint.map(|_| is_compensated);
         self.encoding.antialiased.or(of_profile)
     }
 
@@ -398,8 +403,10 @@ impl SplatTable {
                 || is_far && PLAIN[..3].contains(&name)
         });
         for column in before {
+            // Of all raw columns, positions alone are in double precision.
+            let exactly = PLAIN[..3].contains(&column.name.as_str());
             let new = self.columns.iter_mut().find(|new| new.name == column.name);
-            if let Some(new) = new.filter(|new| new.values.is_rounded_from(&column.values)) {
+            if let Some(new) = new.filter(|new| new.values.agree(&column.values, exactly)) {
                 *new = column;
             }
         }

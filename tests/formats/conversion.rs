@@ -9,6 +9,7 @@ use quadrille::{
     write_table,
 };
 
+use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::{Column, ColumnValues};
 
 use crate::support::shared;
@@ -527,5 +528,31 @@ fn profiles_are_kept_or_named() {
             let is_named = losses.contains(&format!("--profile {}", profile.unwrap_or("nothing")));
             assert_eq!(is_named, kept != profile, "{format:?}: {losses}");
         }
+    }
+}
+
+/// A move changes positions, and leaves the other columns as they are, of any type.
+#[test]
+fn columns_that_a_move_leaves_alone_keep_their_numbers() {
+    let plain = Synthetic::new(Recipe::Object, 1, 50, 0).unwrap().splats();
+    let mut table = SplatTable::from_slices(&plain.to_arrays().as_slices()).unwrap();
+    for column in &mut table.columns {
+        // No f32 holds a tenth.
+        let values = (0..50).map(|row| column.values.get(row) + 0.1).collect();
+        column.values = ColumnValues::Other(Scalar::F64, values);
+    }
+    let mut moved = table.clone();
+    let path = Path::new("table");
+    Action::Translate([1e-9, 0.0, 0.0])
+        .apply(&mut moved, path)
+        .unwrap();
+    for (before, after) in table.columns.iter().zip(&moved.columns) {
+        assert_eq!(before.name, after.name);
+        assert_eq!(
+            before.values == after.values,
+            before.name != "x",
+            "{}",
+            before.name
+        );
     }
 }

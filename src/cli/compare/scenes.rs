@@ -85,10 +85,13 @@ pub(super) fn compare(args: &ComparedScenes<'_>, verbosity: Verbosity) -> Result
             outputs.add("--diff", &diff.filled(&[(NAME, &camera.name)]))?;
         }
     }
-    let settings = |scene: &Scene| settings(args.profile, scene);
+    let settings = |scene: &Scene| RenderSettings {
+        profile: args.profile.unwrap_or_else(|| scene.profile()),
+        ..RenderSettings::default()
+    };
     let comparison = ViewComparison {
         scenes: [&scenes[0].splats, &scenes[1].splats],
-        settings: [settings(&scenes[0])?, settings(&scenes[1])?],
+        settings: scenes.each_ref().map(settings),
         protocol: args.protocol,
         background: args.background,
     };
@@ -127,17 +130,4 @@ pub(super) fn compare(args: &ComparedScenes<'_>, verbosity: Verbosity) -> Result
         print(results.table())?;
     }
     Ok(results.summary().check_psnr("view", args.fail_under_psnr))
-}
-
-/// Settings by the profile of the flag, of the scene, or the default, in this order.
-fn settings(profile: Option<Profile>, scene: &Scene) -> Result<RenderSettings> {
-    let named = || scene.profile_hint.map(Profile::named).transpose();
-    let profile = match profile {
-        Some(profile) => profile,
-        None => named()?.unwrap_or_default(),
-    };
-    Ok(RenderSettings {
-        profile,
-        ..RenderSettings::default()
-    })
 }

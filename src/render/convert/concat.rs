@@ -57,8 +57,8 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     Ok(Some(first))
 }
 
-/// The numbers of all tables in one column: of the type that all have, else of doubles if one of them has doubles,
-/// else of floats.
+/// The numbers of all tables in one column: of the type that all have, else doubles if f32 would round the numbers of
+/// one of them, else floats.
 fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
     let parts: Vec<_> = tables
         .iter()
@@ -70,9 +70,10 @@ fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
     };
     let kinds: Vec<Option<Scalar>> = parts.iter().flatten().map(|column| kind(column)).collect();
     let is_uniform = kinds.iter().all(|kind| *kind == kinds[0]);
-    let common = match kinds.contains(&Some(Scalar::F64)) {
-        true => Some(Scalar::F64),
-        false => kinds.first().copied().flatten().filter(|_| is_uniform),
+    let is_fine = |kind: &Option<Scalar>| kind.is_some_and(Scalar::is_finer_than_f32);
+    let common = match is_uniform {
+        true => kinds.first().copied().flatten(),
+        false => kinds.iter().any(is_fine).then_some(Scalar::F64),
     };
     let rows = tables.iter().zip(&parts);
     let values = rows.flat_map(|(table, part)| {

@@ -83,9 +83,9 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
 }
 
 /// Selects the cameras of `view`: an index from 0, a name, a range `A..B` (B excluded, either may be
-/// left out), a range with a step `A..B:N`, `all`, `test` or `train` by the
-/// trainers' rule (every eighth by name is for tests) unless a view has that name, or several of them separated by commas. A plain whole
-/// number is always an index. Cameras come in the order of the list, each once.
+/// left out), a range with a step `A..B:N`, `all`, or several of them separated by commas; `test` or `train`, unless a
+/// view has that name, by the trainers' rule that every eighth view by name is for tests. A plain whole number is
+/// always an index. Cameras come in the order of the list, each once.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming `view` when an item selects no camera.
