@@ -245,7 +245,7 @@ fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::R
 
 /// The name of difference pictures, which must be one of a picture.
 fn diff_template(path: &Path) -> Result<Template> {
-    if PictureFormat::of_name(path).is_none() {
+    if !PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
         let expected = "a name that ends in .png, .exr or .npy";
         let found = path.display().to_string();
         return Err(Error::argument("--diff", expected, found));

@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     settings.check()?;
     let job = Job::new(args, &settings)?;
     let prepared = settings.prepare(&verbosity)?;
-    report(&prepared.views, verbosity)?;
+    report(&prepared.views, verbosity);
     job.prepare_outputs(&prepared.views.cameras)?;
     let host = (args.host.level, interrupt::task());
     let mut keep = |row: &DeferredRow, result: &DeferredResult| job.write(row, result);

@@ -45,6 +45,14 @@ pub(super) struct StageMs {
     pub(super) total: f64,
 }
 
+/// Pixels of a band of a picture (assumed): 256 MiB in memory, and enough tiles for many threads.
+const BAND_PIXELS: usize = 1 << 24;
+
+/// Rows of a band of a picture, before they are rounded to rows of tiles.
+pub(super) fn band_rows(width: u32) -> u32 {
+    fit(BAND_PIXELS / width as usize)
+}
+
 /// Headings of the stages.
 pub(super) const STAGES: [&str; 4] = ["preproc", "sort", "bin", "raster"];
 
@@ -119,6 +127,28 @@ impl FrameTimer {
         })
     }
 
+    /// Renders a view band by band on the CPU, and calls `each` with every band.
+    ///
+    /// # Errors
+    /// As [`Self::render`], and errors of `each`.
+    pub(super) fn render_bands(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        each: impl FnMut(&Frame) -> Result<()>,
+    ) -> Result<FrameTimes> {
+        let (settings, task) = (&self.settings, interrupt::task());
+        let renderer = &mut self.renderer;
+        let (counts, t) = renderer.render_bands(splats, camera, settings, (BAND_PIXELS, task), each)?;
+        let times = StageMs::timed([t.preprocess, t.sort, t.bin, t.raster], t.total);
+        Ok(FrameTimes {
+            counts,
+            frame_bytes: renderer.used_bytes(),
+            median_ms: times,
+            least_ms: times,
+        })
+    }
+
     /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as
     /// raster.
     fn emulate(
@@ -132,7 +162,7 @@ impl FrameTimer {
         let run = view.run(&Simulator::default().under(task), &Tests::default());
         task.check()?;
         let counts = Counts {
-            splats_in_frustum: u64::from(view.draw().len()),
+            splats_in_frustum: view.splats_in_view,
             fragments_blended: run.outcome.fragments.blended,
         };
         let prepared = view.prepared_in.saturating_sub(view.sorted_in);

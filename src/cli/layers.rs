@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -154,23 +155,49 @@ impl LayerFlags {
             }
         }
         let template = &output.template;
-        if self.layers.is_empty() || output.format == Some(PictureFormat::Exr) {
+        if self.is_one_file(output) {
             return template.prepare(outputs, cameras, &[String::new()]);
         }
         template.require(AOV, 2, "files of each view")?;
         template.require(VIEW, cameras.len(), "views (or choose one with --view)")?;
         for camera in cameras {
-            for name in self.names() {
-                outputs.add("-o", &template.filled(&[(AOV, name), (VIEW, &camera.name)]))?;
+            for path in self.files(output, &camera.name) {
+                outputs.add("-o", &path)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a view has a single file.
+    fn is_one_file(&self, output: &Output) -> bool {
+        self.layers.is_empty() || output.format == Some(PictureFormat::Exr)
+    }
+
+    /// The files of a view, the picture first.
+    pub(super) fn files(&self, output: &Output, view: &str) -> Vec<PathBuf> {
+        let path = |name| output.template.filled(&[(AOV, name), (VIEW, view)]);
+        let count = if self.is_one_file(output) { 1 } else { usize::MAX };
+        self.names().take(count).map(path).collect()
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
         let layers = self.settings().layers;
         let names: Vec<_> = layers.iter().map(|layer| layer.name()).collect();
         [COLOURS].into_iter().chain(names)
+    }
+
+    /// The picture over its background, in the colour space of its file.
+    pub(super) fn picture<'a>(
+        &self,
+        output: &Output,
+        frame: &'a Frame,
+        background: Option<Background>,
+    ) -> Cow<'a, Frame> {
+        let composed = output.composed(frame, background);
+        match self.colour {
+            ColourChoice::Display => composed,
+            ColourChoice::Linear => Cow::Owned(composed.to_linear().into_owned()),
+        }
     }
 
     /// Writes the picture of a view and its layers; returns the path of the picture.
@@ -182,11 +209,7 @@ impl LayerFlags {
         view: &str,
         background: Option<Background>,
     ) -> Result<String> {
-        let composed = output.composed(frame, background);
-        let picture = match self.colour {
-            ColourChoice::Display => composed,
-            ColourChoice::Linear => Cow::Owned(composed.to_linear().into_owned()),
-        };
+        let picture = self.picture(output, frame, background);
         if layers.is_empty() {
             return output.write(&picture, [view, ""]);
         }

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     settings.check()?;
     let job = Job::new(args, &settings)?;
     let prepared = settings.prepare(&verbosity)?;
-    report(&prepared.views, verbosity)?;
+    report(&prepared.views, verbosity);
     job.prepare_outputs(&prepared.views.cameras)?;
     let pool = args.host.pool()?;
     let versus = || versus::run(args, (&settings.merging, &prepared), verbosity);

@@ -25,6 +25,7 @@ mod microbench;
 mod options;
 mod outputs;
 mod render;
+mod resume;
 mod sim;
 mod summary;
 mod synth;

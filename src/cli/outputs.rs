@@ -6,9 +6,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::console::print_bytes;
+use super::usage::whole_number;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::{Frame, files};
+use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
+use quadrille_base::image::Frame;
+use quadrille_base::image::film::FilmFormat;
 use quadrille_base::output::{make_folder_of, refuse_input};
+use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 
 /// Placeholder of the name of a view.
@@ -84,7 +88,8 @@ impl Template {
         cameras: &[Camera],
         variants: &[String],
     ) -> Result<()> {
-        let remedy = "views (or choose one with --view)";
+        let remedy =
+            "views (or choose one with --view; of `render`, .y4m, .apng and .mp4 hold a film of them)";
         self.require(VIEW, cameras.len(), remedy)?;
         if self.path == Path::new("-") {
             return Ok(());
@@ -180,12 +185,68 @@ pub(super) fn parse_numbers<T: std::str::FromStr, const N: usize>(text: &str) ->
     numbers?.try_into().ok()
 }
 
+/// The flag about the quality of pictures.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(super) struct QualityFlag {
+    /// Quality of a .jpg, 1 to 100 [default: 90]
+    #[arg(long, value_name = "N", requires = "output", value_parser = parse_quality)]
+    quality: Option<JpegQuality>,
+}
+
+impl QualityFlag {
+    /// Gives the pictures the quality.
+    pub(super) fn applied(self, output: Option<Output>) -> Result<Option<Output>> {
+        let Some(quality) = self.quality else {
+            return Ok(output);
+        };
+        match output {
+            Some(Output { template, format: Some(PictureFormat::Jpeg(_)) }) => Ok(Some(Output {
+                template,
+                format: Some(PictureFormat::Jpeg(quality)),
+            })),
+            _ => {
+                let expected = "-o with a name that ends in .jpg beside it";
+                Err(Error::argument("--quality", expected, "another output"))
+            }
+        }
+    }
+}
+
+fn parse_quality(text: &str) -> std::result::Result<JpegQuality, String> {
+    let quality = whole_number(text).ok().and_then(JpegQuality::new);
+    quality.ok_or_else(|| "expected a whole number from 1 to 100".to_owned())
+}
+
+/// Pixels up to which a picture is drawn at once: those of 8192 x 8192, which take 2.5 GB with the copies that writing
+/// makes.
+const WHOLE_PIXELS: u64 = 1 << 26;
+
+/// Extensions of films that this program does not write.
+const OTHER_FILMS: [&str; 6] = ["gif", "webm", "mov", "mkv", "avi", "m4v"];
+
+/// What `-o` takes in place of `path`, which is no picture.
+fn expected_for(path: &Path) -> String {
+    let pictures = "a name that ends in .png, .jpg, .webp, .exr or .npy, or -";
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_other = OTHER_FILMS
+        .iter()
+        .any(|own| extension.is_some_and(|e| own.eq_ignore_ascii_case(e)));
+    match is_other || FilmFormat::of_name(path).is_some() {
+        false => pictures.to_owned(),
+        true => format!(
+            "{pictures}; `render` also writes films (.y4m, .apng, .mp4), and ffmpeg makes any film of \
+             frames: -o 'frames/{{view}}.png', then ffmpeg -framerate 30 -pattern_type glob -i 'frames/*.png' {}",
+            path.display()
+        ),
+    }
+}
+
 /// The pictures that `-o` names.
 #[derive(Debug, Clone)]
 pub(super) struct Output {
     pub(super) template: Template,
     /// `None` for standard output.
-    pub(super) format: Option<files::PictureFormat>,
+    pub(super) format: Option<PictureFormat>,
 }
 
 impl Output {
@@ -199,10 +260,10 @@ impl Output {
             return Ok(None);
         };
         let template = Template::parse("-o", path, placeholders)?;
-        let format = files::PictureFormat::of_name(path);
+        let format = PictureFormat::of_name(path);
         if format.is_none() {
             if path != Path::new("-") {
-                let expected = "a name that ends in .png, .exr or .npy, or -";
+                let expected = expected_for(path);
                 return Err(Error::argument("-o", expected, path.display().to_string()));
             }
             if json {
@@ -218,6 +279,49 @@ impl Output {
         Ok(Some(Self { template, format }))
     }
 
+    /// Refuses formats that [`files::read`] does not give back as they were written; `what` names the values.
+    pub(super) fn require_values(&self, what: &str) -> Result<()> {
+        match self.format {
+            Some(format) if !format.reads_back() => {
+                let expected = format!("a name that ends in .png, .exr or .npy for {what}");
+                let found = self.template.path.display().to_string();
+                Err(Error::argument("-o", expected, found))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses views whose pictures the format cannot hold, and a transparent background where it has no alpha.
+    /// `in_bands` tells whether the command can draw in bands.
+    pub(super) fn check_pictures(
+        &self,
+        cameras: &[Camera],
+        background: Option<Background>,
+        in_bands: bool,
+    ) -> Result<()> {
+        let Some(format) = self.format else {
+            return Ok(());
+        };
+        if background == Some(Background::Transparent) && !format.has_alpha() {
+            let expected = "a colour, since a .jpg has no alpha (a .png or .webp has one)";
+            return Err(Error::argument("--background", expected, "transparent"));
+        }
+        let whole = cameras
+            .iter()
+            .filter(|camera| !(in_bands && self.is_in_bands(camera, background)));
+        let mut sizes = whole.map(|camera| [camera.width, camera.height]);
+        sizes.try_for_each(|size| format.check_size(size))
+    }
+
+    /// Whether the picture of a view is so large that it is written in bands, and the format allows it.
+    pub(super) fn is_in_bands(&self, camera: &Camera, background: Option<Background>) -> bool {
+        let background = background.unwrap_or_else(|| self.default_background());
+        let is_opaque = background != Background::Transparent;
+        let has_bands = |format: PictureFormat| format.has_bands(is_opaque);
+        let pixels = u64::from(camera.width) * u64::from(camera.height);
+        pixels > WHOLE_PIXELS && self.format.is_some_and(has_bands)
+    }
+
     pub(super) fn is_stdout(&self) -> bool {
         self.format.is_none()
     }
@@ -225,7 +329,7 @@ impl Output {
     /// The background if no flag chooses one.
     pub(super) fn default_background(&self) -> Background {
         match self.format {
-            Some(files::PictureFormat::Exr | files::PictureFormat::Npy) => Background::Transparent,
+            Some(PictureFormat::Exr | PictureFormat::Npy) => Background::Transparent,
             _ => Background::Opaque([0.0; 3]),
         }
     }
@@ -252,17 +356,31 @@ impl Output {
         }
     }
 
+    /// Writes the picture of a view in bands, which `draw` hands over; returns its path.
+    pub(super) fn write_bands<T>(
+        &self,
+        camera: &Camera,
+        task: &Task,
+        draw: impl FnOnce(&mut dyn FnMut(&Frame) -> Result<()>) -> Result<T>,
+    ) -> Result<(String, T)> {
+        let path = self.template.path(&camera.name, "");
+        let size = [camera.width, camera.height];
+        let format = self.format.unwrap_or(PictureFormat::Png);
+        let drawn = files::write_bands(&path, format, size, task, draw)?;
+        Ok((path.display().to_string(), drawn))
+    }
+
     /// Writes the picture of a view and variant as it is; returns its path.
     pub(super) fn write(&self, frame: &Frame, [view, variant]: [&str; 2]) -> Result<String> {
-        if self.is_stdout() {
+        let Some(format) = self.format else {
             let mut bytes = Vec::new();
-            files::write_to(&mut bytes, files::PictureFormat::Png, frame)
+            files::write_to(&mut bytes, PictureFormat::Png, frame)
                 .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
             print_bytes(bytes)?;
             return Ok("-".to_owned());
-        }
+        };
         let path = self.template.path(view, variant);
-        files::write(&path, frame)?;
+        files::write_as(&path, format, frame)?;
         Ok(path.display().to_string())
     }
 }

@@ -9,11 +9,13 @@ use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
 use super::exposures::{ExposureFlags, ViewExposures};
 use super::film::{Film, FilmFlags, FilmSettings};
-use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, peak_rss_bytes};
+use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, band_rows, peak_rss_bytes};
+use super::interrupt;
 use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
 use super::layers::LayerFlags;
 use super::options::DrawFlags;
-use super::outputs::{Output, Outputs, refuse_terminal};
+use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
+use super::resume::{Resume, note_of};
 use super::usage::{positive, whole_number};
 use super::view_page::{camera_json, view_list, view_list_json};
 use super::views::{ViewArgs, reproducing};
@@ -21,12 +23,12 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::output::write_whole;
-use quadrille_base::shading::StopRule;
+use quadrille_base::shading::{Profile, StopRule};
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::json::joined;
-use quadrille_suite::report::table::{TextTable, or_dash, shortened};
+use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
 
 /// Render pictures of a scene
 ///
@@ -37,12 +39,14 @@ use quadrille_suite::report::table::{TextTable, or_dash, shortened};
 pub(super) struct Args {
     /// Scene file of any format that the README lists; "-" reads standard input
     scene: PathBuf,
-    /// Picture to write: .png, .exr or .npy (f32, height x width x 4, premultiplied RGBA); "{view}"
-    /// is replaced by the name of the view; missing folders are created; "-" writes a PNG to
+    /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy (f32, height x width x 4,
+    /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created; "-" writes a PNG to
     /// standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
     /// video; "-.y4m" writes to standard output
     #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out"])]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    quality: QualityFlag,
     /// Time each view: render it N times without writing it, and print the median and the minimum of
     /// each stage in ms
     #[arg(long, value_name = "N", conflicts_with = "output", value_parser = repetitions)]
@@ -53,6 +57,10 @@ pub(super) struct Args {
     /// Write the cameras of the views as a cameras.json
     #[arg(long, value_name = "FILE.json")]
     cameras_out: Option<PathBuf>,
+    /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
+    /// settings, by the same build, and whole. A note beside each picture (PICTURE.resume) tells
+    #[arg(long, requires = "output")]
+    resume: bool,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -104,6 +112,19 @@ struct RenderFlags {
     draw: DrawFlags,
 }
 
+impl RenderFlags {
+    /// Whether pictures can be drawn in bands: on the CPU, colours only.
+    fn can_draw_bands(&self) -> bool {
+        let has_layers = !self.layers.settings().layers.is_empty();
+        self.backend == Backend::Cpu && !has_layers && self.exposures.file().is_none()
+    }
+
+    /// Whether the picture of a view is drawn in bands, since it is too large to be written at once.
+    fn draws_bands(&self, output: &Output, camera: &Camera) -> bool {
+        self.can_draw_bands() && output.is_in_bands(camera, self.draw.background)
+    }
+}
+
 /// Maximum of `--repeat`.
 const MAX_REPEAT: u32 = 100_000;
 
@@ -111,7 +132,19 @@ struct Rendered {
     camera: Camera,
     /// Path of the picture.
     output: Option<String>,
-    timed: FrameTimes,
+    /// `None` for a picture that is kept.
+    timed: Option<FrameTimes>,
+}
+
+/// What is done with the pictures.
+struct Pictures<'a> {
+    /// Their files, unless they are only timed.
+    output: Option<&'a Output>,
+    exposures: Option<&'a ViewExposures>,
+    /// Which of them are kept.
+    resume: Option<Resume>,
+    /// The table whose lines are printed as views finish.
+    lines: Option<LineTable>,
 }
 
 fn repetitions(text: &str) -> std::result::Result<u32, String> {
@@ -136,6 +169,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         Some(_) => None,
         None => Output::parse(args.output.as_deref(), placeholders, args.json)?,
     };
+    let output = args.quality.applied(output)?;
+    if args.resume && output.as_ref().is_none_or(Output::is_stdout) {
+        let expected = "-o with files of pictures beside it";
+        return Err(Error::argument("--resume", expected, "another output"));
+    }
     let layers = flags.layers.settings();
     if film.is_some() && !layers.layers.is_empty() {
         let expected = "-o with pictures (.exr or .npy) beside it";
@@ -199,9 +237,20 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         pictures: Vec::new(),
     };
     let output = output.as_ref();
-    let files = output.map(|output| (output, exposures.as_ref()));
+    let resume = args.resume.then(|| resume(args, &profile));
+    let is_table = !args.json && !output.is_some_and(Output::is_stdout);
+    let by_line = is_table && args.repeat.is_none() && views.cameras.len() > 1;
+    let pictures = Pictures {
+        output,
+        exposures: exposures.as_ref(),
+        resume: resume.transpose()?,
+        lines: match by_line {
+            true => Some(begin_lines(&views.cameras, scene.splats.len())?),
+            false => None,
+        },
+    };
     let rendered =
-        pool.install(|| render_all(args, &scene, views.cameras, &mut timer, files, verbosity))?;
+        pool.install(|| render_all(args, &scene, views.cameras, &mut timer, &pictures, verbosity))?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -220,8 +269,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             "view_flags": view_flags,
             "views": documents.collect::<Vec<_>>(),
         }))?;
-    } else if !output.is_some_and(Output::is_stdout) {
-        print(table(&rendered, args.repeat))?;
+    } else if is_table {
+        if !by_line {
+            print(table(&rendered, args.repeat))?;
+        }
         if let Some(flags) = view_flags {
             print(format!("flags of this view: {flags}\n"))?;
         }
@@ -274,15 +325,21 @@ fn shoot(
     finished.print()
 }
 
-/// Bytes of memory for each pixel of a picture that is drawn and written as `path`: measured on pictures of 8192 x 8192
-/// pixels and rounded up.
-fn bytes_per_pixel(path: &Path) -> u64 {
-    match PictureFormat::of_name(path) {
-        // Rows are written as they are.
-        Some(PictureFormat::Npy) => FRAME_BYTES + 1,
+/// Checks the memory for the picture of a view: for all of it, or for a band. Bytes for each pixel are measured on
+/// pictures of 8192 x 8192 pixels and rounded up.
+fn check_picture_memory(flags: &RenderFlags, output: Option<&Output>, camera: &Camera) -> Result<()> {
+    let bytes = match output.map(|output| output.format) {
+        // Films and timings hold a frame alone; rows of NPY files are written as they are.
+        None => FRAME_BYTES,
+        Some(Some(PictureFormat::Npy)) => FRAME_BYTES + 1,
         // A copy over the background, and the content of the file.
-        _ => 2 * FRAME_BYTES + 5,
-    }
+        Some(_) => 2 * FRAME_BYTES + 5,
+    };
+    let rows = match output.is_some_and(|output| flags.draws_bands(output, camera)) {
+        true => band_rows(camera.width),
+        false => camera.height,
+    };
+    check_memory([camera.width, rows], bytes)
 }
 
 /// Checks the memory for pictures and the names of all outputs, and makes their folders.
@@ -292,10 +349,9 @@ fn prepare_outputs(
     film: Option<&Film<'_>>,
     views: &Views,
 ) -> Result<()> {
-    if let Some(path) = args.output.as_ref().filter(|_| film.is_none()) {
-        for camera in &views.cameras {
-            check_memory([camera.width, camera.height], bytes_per_pixel(path))?;
-        }
+    if args.output.is_some() || args.repeat.is_some() {
+        let mut cameras = views.cameras.iter();
+        cameras.try_for_each(|camera| check_picture_memory(&args.flags, output, camera))?;
     }
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
     let inputs = inputs.into_iter().flatten().chain(args.views.files());
@@ -326,12 +382,33 @@ fn prepare_outputs(
         outputs.add("--cameras-out", path)?;
     }
     match output {
-        Some(output) => args
-            .flags
-            .layers
-            .prepare(output, &mut outputs, &views.cameras),
+        Some(output) => {
+            let background = args.flags.draw.background;
+            output.check_pictures(&views.cameras, background, args.flags.can_draw_bands())?;
+            let layers = &args.flags.layers;
+            layers.prepare(output, &mut outputs, &views.cameras)?;
+            let noted = views.cameras.iter().filter(|_| args.resume);
+            let notes = noted.map(|c| note_of(&layers.files(output, &c.name)[0]));
+            notes.map(|note| outputs.add("--resume", &note)).collect()
+        }
         None => Ok(()),
     }
+}
+
+/// What decides the pictures, besides the cameras.
+fn resume(args: &Args, profile: &Profile) -> Result<Resume> {
+    let flags = &args.flags;
+    let (backend, background, layers) = (flags.backend, flags.draw.background, &flags.layers);
+    let level = flags.draw.host.level.name();
+    let (reading, filters, quality) = (args.reading, &args.filters, args.quality);
+    let exposures = match flags.exposures.file() {
+        Some(path) => std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?,
+        None => String::new(),
+    };
+    let settings = format!(
+        "{profile:?} {backend} {level} {background:?} {layers:?} {reading:?} {filters:?} {quality:?} {exposures}"
+    );
+    Resume::new(&args.scene, &settings)
 }
 
 fn render_all(
@@ -339,78 +416,162 @@ fn render_all(
     scene: &Scene,
     cameras: Vec<Camera>,
     timer: &mut FrameTimer,
-    files: Option<(&Output, Option<&ViewExposures>)>,
+    to: &Pictures<'_>,
     verbosity: Verbosity,
 ) -> Result<Vec<Rendered>> {
     let progress = verbosity.progress("views");
     let steps = progress.task.steps(cameras.len() as u64);
     let mut frame = Frame::new(0, 0);
     let rendered = cameras.into_iter().map(|camera| {
-        warn_if_unseen(scene, &camera, timer.settings.profile.near, verbosity);
-        let timed = timer.render(&mut frame, &scene.splats, &camera, args.repeat.unwrap_or(1))?;
-        let background = args.flags.draw.background;
-        let (layers, pictures) = (&args.flags.layers, &timer.pictures);
-        let save = |(output, exposures): (&Output, Option<&ViewExposures>)| {
-            let exposed = exposures.and_then(|e| e.apply(&frame, &camera.name, verbosity));
-            let frame = exposed.as_ref().unwrap_or(&frame);
-            layers.save(output, frame, pictures, &camera.name, background)
+        let files = match to.output {
+            Some(output) if to.resume.is_some() => args.flags.layers.files(output, &camera.name),
+            _ => Vec::new(),
         };
-        let output = files.map(save).transpose()?;
+        let is_made = |resume: &Resume| resume.is_made(&camera, &files);
+        let rendered = if to.resume.as_ref().is_some_and(is_made) {
+            Rendered {
+                output: files.first().map(|picture| picture.display().to_string()),
+                camera,
+                timed: None,
+            }
+        } else {
+            warn_if_unseen(scene, &camera, timer.settings.profile.near, verbosity);
+            let (output, timed) = draw(args, scene, &camera, timer, &mut frame, to, verbosity)?;
+            if let Some(resume) = &to.resume {
+                resume.record(&camera, &files)?;
+            }
+            Rendered {
+                camera,
+                output,
+                timed: Some(timed),
+            }
+        };
+        if let Some(lines) = &to.lines {
+            let line = lines.line(rendered.cells());
+            progress.bar.suspend(|| print(line))?;
+        }
         steps.advance(1)?;
-        Ok(Rendered {
-            camera,
-            output,
-            timed,
-        })
+        Ok(rendered)
     });
     rendered.collect()
 }
 
+/// Draws a view and writes its files; returns the path of the picture.
+fn draw(
+    args: &Args,
+    scene: &Scene,
+    camera: &Camera,
+    timer: &mut FrameTimer,
+    frame: &mut Frame,
+    to: &Pictures<'_>,
+    verbosity: Verbosity,
+) -> Result<(Option<String>, FrameTimes)> {
+    let (background, layers) = (args.flags.draw.background, &args.flags.layers);
+    if let Some(output) = to.output.filter(|o| args.flags.draws_bands(o, camera)) {
+        let task = interrupt::task();
+        let (path, timed) = output.write_bands(camera, task, |write| {
+            timer.render_bands(&scene.splats, camera, |band| {
+                write(&layers.picture(output, band, background))
+            })
+        })?;
+        return Ok((Some(path), timed));
+    }
+    let timed = timer.render(frame, &scene.splats, camera, args.repeat.unwrap_or(1))?;
+    let save = |output: &Output| {
+        let exposed = to.exposures.and_then(|e| e.apply(frame, &camera.name, verbosity));
+        let frame = exposed.as_ref().unwrap_or(frame);
+        layers.save(output, frame, &timer.pictures, &camera.name, background)
+    };
+    Ok((to.output.map(save).transpose()?, timed))
+}
+
 impl Rendered {
     fn json(&self, is_repeated: bool) -> Value {
+        let timed = self.timed.as_ref();
         let mut view = json!({
             "name": self.camera.name,
             "width": self.camera.width,
             "height": self.camera.height,
             "camera": camera_json(&self.camera),
             "output": self.output,
-            "splats_in_frustum": self.timed.counts.splats_in_frustum,
-            "fragments_blended": self.timed.counts.fragments_blended,
-            "frame_bytes": self.timed.frame_bytes,
-            "ms": self.timed.median_ms.json(),
+            "kept": timed.is_none(),
+            "splats_in_frustum": timed.map(|t| t.counts.splats_in_frustum),
+            "fragments_blended": timed.map(|t| t.counts.fragments_blended),
+            "frame_bytes": timed.map(|t| t.frame_bytes),
+            "ms": timed.map(|t| t.median_ms.json()),
         });
         if is_repeated {
-            view["ms_min"] = self.timed.least_ms.json();
+            view["ms_min"] = json!(timed.map(|t| t.least_ms.json()));
         }
         view
     }
+
+    /// The cells of the view up to the times.
+    fn facts(&self) -> [String; 4] {
+        let counts = self.timed.map(|timed| timed.counts);
+        [
+            shortened(&self.camera.name),
+            format!("{}x{}", self.camera.width, self.camera.height),
+            or_dash(counts, |c| c.splats_in_frustum.to_string()),
+            or_dash(counts, |c| format!("{:.2}M", c.fragments_blended as f64 / 1e6)),
+        ]
+    }
+
+    /// The cells of a line of the table.
+    fn cells(&self) -> impl Iterator<Item = String> {
+        let output = self.output.clone().unwrap_or_default();
+        let end = match self.timed {
+            Some(_) => output,
+            None => format!("{output} (kept)"),
+        };
+        self.facts().into_iter().chain(times(self.timed.map(|t| t.median_ms), end))
+    }
+}
+
+/// The cells of the stages, of the total and of the end of a line.
+fn times(ms: Option<StageMs>, end: String) -> impl Iterator<Item = String> {
+    let stages = ms.map_or([None; 4], |ms| ms.stages);
+    let all = stages.into_iter().chain([ms.map(|ms| ms.total)]);
+    let all = all.map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
+    all.chain([end])
+}
+
+/// Headings of the table.
+fn headings() -> Vec<&'static str> {
+    let facts = ["<view", "pixels", "splats", "fragments"];
+    [&facts[..], &STAGES, &["total ms", "<output"]].concat()
+}
+
+/// Prints the headings of a table whose lines follow one by one.
+fn begin_lines(cameras: &[Camera], splats: usize) -> Result<LineTable> {
+    /// Characters of a time or count: up to 99999.99.
+    const NUMBER: usize = 8;
+    let widest = |text: fn(&Camera) -> String| {
+        let widths = cameras.iter().map(|camera| text(camera).chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let name = widest(|camera| shortened(&camera.name));
+    let pixels = widest(|camera| format!("{}x{}", camera.width, camera.height));
+    let given = [name, pixels, splats.to_string().len()];
+    let widths = given.into_iter().chain(std::iter::repeat(NUMBER));
+    let columns: Vec<_> = headings().into_iter().zip(widths).collect();
+    let (table, line) = LineTable::new(&columns);
+    print(line)?;
+    Ok(table)
 }
 
 /// Formats a table with a line per view; timed views have another line with the minima.
 fn table(rendered: &[Rendered], repeat: Option<u32>) -> String {
-    let facts = ["<view", "pixels", "splats", "fragments"];
-    let mut table = TextTable::new(&[&facts[..], &STAGES, &["total ms", "<output"]].concat());
+    let mut table = TextTable::new(&headings());
     for r in rendered {
-        let fragments = r.timed.counts.fragments_blended as f64 / 1e6;
-        let facts = [
-            shortened(&r.camera.name),
-            format!("{}x{}", r.camera.width, r.camera.height),
-            r.timed.counts.splats_in_frustum.to_string(),
-            format!("{fragments:.2}M"),
-        ];
-        let mut line = |facts: [String; 4], ms: StageMs, end: String| {
-            let stages = ms.stages.map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
-            let end = [format!("{:.2}", ms.total), end];
-            table.row(facts.into_iter().chain(stages).chain(end));
+        let Some((repeat, timed)) = repeat.zip(r.timed) else {
+            table.row(r.cells());
+            continue;
         };
-        if let Some(repeat) = repeat {
-            line(facts, r.timed.median_ms, format!("(median of {repeat})"));
-            let none = [const { String::new() }; 4];
-            line(none, r.timed.least_ms, "(minimum)".to_owned());
-        } else {
-            let output = r.output.as_deref().unwrap_or_default();
-            line(facts, r.timed.median_ms, output.to_owned());
-        }
+        let median = times(Some(timed.median_ms), format!("(median of {repeat})"));
+        table.row(r.facts().into_iter().chain(median));
+        let least = times(Some(timed.least_ms), "(minimum)".to_owned());
+        table.row([const { String::new() }; 4].into_iter().chain(least));
     }
     table.to_string()
 }

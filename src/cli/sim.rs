@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::console::{Exit, Verbosity, fail, print, print_json};
+use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
@@ -152,6 +152,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(output) = &output {
         let remedy = "methods (or choose one with --method)";
         output.template.require(VARIANT, methods.len(), remedy)?;
+        output.require_values("values of a colour buffer, which are compared")?;
     }
     if args.flags.background.is_some() && output.is_none() {
         verbosity.warn("--background has no effect: it is for pictures (-o)");
@@ -262,8 +263,7 @@ impl Job<'_> {
                     let document = sensitivity::document(name, variants, &sensitivity);
                     printed.documents.push(document);
                 } else {
-                    let page = sensitivity::table(name, variants, &sensitivity);
-                    printed.pages.push(page);
+                    printed.page(&progress, &sensitivity::table(name, variants, &sensitivity))?;
                 }
                 steps.advance(1)?;
                 continue;
@@ -288,8 +288,8 @@ impl Job<'_> {
                     printed.documents.push(json!(Document::of(&simulated)));
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(&simulated, configuration));
-                } else {
-                    printed.pages.push(screen::pages(&simulated));
+                } else if !self.output.is_some_and(Output::is_stdout) {
+                    printed.page(&progress, &screen::pages(&simulated))?;
                 }
                 steps.advance(1)?;
             }
@@ -299,8 +299,6 @@ impl Job<'_> {
             print_json(json!({"views": printed.documents}))?;
         } else if !printed.rows.is_empty() {
             print(sweep_table::table(&printed.rows, "view"))?;
-        } else if !self.output.is_some_and(Output::is_stdout) {
-            print(printed.pages.join("\n"))?;
         }
         Ok(exit)
     }
@@ -352,7 +350,7 @@ impl Job<'_> {
                 name: camera.name.clone(),
                 width: camera.width,
                 height: camera.height,
-                splats_in_frustum: u64::from(prepared.draw().len()),
+                splats_in_frustum: prepared.splats_in_view,
             },
             profile: self.profile.name,
             config: &configuration.config,
@@ -389,10 +387,19 @@ impl Job<'_> {
 struct Printed {
     /// JSON documents.
     documents: Vec<Value>,
-    /// Pages of a single configuration.
-    pages: Vec<String>,
+    /// Number of pages of a single configuration, which are printed as views finish.
+    pages: usize,
     /// Rows of a sweep.
     rows: Vec<Row>,
+}
+
+impl Printed {
+    /// Prints a page, after an empty line if others precede it.
+    fn page(&mut self, progress: &Progress, page: &str) -> Result<()> {
+        let gap = if self.pages > 0 { "\n" } else { "" };
+        self.pages += 1;
+        progress.bar.suspend(|| print(format!("{gap}{page}")))
+    }
 }
 
 /// The row of a view in one configuration of a sweep. All views are of one scene and one run: the name of

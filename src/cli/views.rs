@@ -195,7 +195,7 @@ impl ViewArgs {
             spec.cameras = spec.cameras.or_else(|| beside.clone());
         }
         let framing = || viewpoint::framing(splats, &spec, interrupt::task());
-        let views = reported(spec.views(Some(scene), framing)?, verbosity)?;
+        let views = reported(spec.views(Some(scene), framing)?, verbosity);
         if let Some(path) = beside {
             let path = path.display();
             match self.view {
@@ -208,14 +208,18 @@ impl ViewArgs {
         Ok(views)
     }
 
-    /// As [`Self::of_scene`], but returns only the cameras of the views.
+    /// As [`Self::of_scene`], but returns only the cameras of the views, and refuses pictures for which there is no
+    /// memory.
     pub(crate) fn views(
         &self,
         scene: &Path,
         splats: &Splats,
         verbosity: Verbosity,
     ) -> Result<Vec<Camera>> {
-        Ok(self.of_scene(scene, splats, verbosity)?.cameras)
+        let cameras = self.of_scene(scene, splats, verbosity)?.cameras;
+        let mut sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
+        sizes.try_for_each(|size| check_memory(size, FRAME_BYTES))?;
+        Ok(cameras)
     }
 
     /// The views by which the scene at `scene` is judged: never a single one that the program chose. Without flags
@@ -311,7 +315,7 @@ fn proposed(spec: &ViewSpec, count: u32, splats: &Splats, verbosity: Verbosity) 
         cameras: spec.with_model(cameras)?,
         ..Views::default()
     };
-    reported(views, verbosity)
+    Ok(reported(views, verbosity))
 }
 
 /// The flags that reproduce views that the program chose in part.
@@ -347,13 +351,13 @@ fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
     parse_numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
 }
 
-fn reported(views: Views, verbosity: Verbosity) -> Result<Views> {
-    report(&views, verbosity)?;
-    Ok(views)
+fn reported(views: Views, verbosity: Verbosity) -> Views {
+    report(&views, verbosity);
+    views
 }
 
-/// Prints remarks and warnings about views, and refuses pictures for which there is no memory.
-pub(super) fn report(views: &Views, verbosity: Verbosity) -> Result<()> {
+/// Prints remarks and warnings about views.
+pub(super) fn report(views: &Views, verbosity: Verbosity) {
     views
         .remarks
         .iter()
@@ -369,12 +373,10 @@ pub(super) fn report(views: &Views, verbosity: Verbosity) -> Result<()> {
             "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
             camera.name, camera.width, camera.height
         ));
-        check_memory([camera.width, camera.height], FRAME_BYTES)?;
     }
     if let Some(flags) = reproducing(views) {
         verbosity.remark(&format!("flags of this view: {flags}"));
     }
-    Ok(())
 }
 
 fn count_of_views(text: &str) -> std::result::Result<u32, String> {

@@ -25,6 +25,8 @@ pub struct PreparedView<'a> {
     exact: ExactAlpha<'a>,
     stop: StopRule,
     level: SimdLevel,
+    /// Number of splats with a footprint that may touch the picture; the draw has a quad for each footprint.
+    pub splats_in_view: u64,
     /// Host time of projection and sort.
     pub prepared_in: Duration,
     /// Host time of the sort, which is part of `prepared_in`.
@@ -87,6 +89,7 @@ impl<'a> PreparedView<'a> {
             },
             stop: profile.stop,
             level,
+            splats_in_view: frame.splats_in_view() as u64,
             prepared_in: start.elapsed(),
             sorted_in,
         }

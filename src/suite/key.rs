@@ -70,7 +70,7 @@ impl fmt::Display for JobKey {
 }
 
 /// 64-bit FNV-1a hash: the same on every machine and in every version.
-pub(super) struct Fnv1a(pub(super) u64);
+pub struct Fnv1a(pub u64);
 
 impl Default for Fnv1a {
     fn default() -> Self {
@@ -80,7 +80,10 @@ impl Default for Fnv1a {
 
 impl Fnv1a {
     /// Adds the content of a file.
-    pub(super) fn add_file(&mut self, path: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Failures of reading.
+    pub fn add_file(&mut self, path: &Path) -> io::Result<()> {
         io::copy(&mut File::open(path)?, self).map(drop)
     }
 }

@@ -73,7 +73,7 @@ pub mod versus;
 
 pub use checks::each_once;
 pub use configuration::{Configuration, MAX_CONFIGURATIONS, check_distinct, swept};
-pub use key::{JobKey, ViewKey};
+pub use key::{Fnv1a, JobKey, ViewKey};
 pub use merge::Merged;
 pub use messages::{Messages, Silent};
 pub use method::method_row;

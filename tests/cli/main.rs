@@ -30,10 +30,12 @@ mod info;
 #[cfg(unix)]
 mod interrupt;
 mod lenses;
+mod lossy;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mesh;
 mod mesh_look;
+mod resume;
 mod sim;
 mod suites;
 mod sweeps;

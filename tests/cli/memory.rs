@@ -14,7 +14,7 @@ fn a_picture_larger_than_memory_is_refused_before_the_work() {
     let output = Command::new("sh")
         .args(["-c", &limited, env!("CARGO_BIN_EXE_quadrille")])
         .args([
-            "render",
+            "sim",
             "scene.ply",
             "-o",
             "a.png",

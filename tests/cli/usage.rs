@@ -54,8 +54,8 @@ fn each_fault_has_its_exit_code() {
     );
     error(
         USAGE,
-        &["scene.ply", "-o", "a.jpg"],
-        &["a.jpg", ".png", ".exr", ".npy"],
+        &["scene.ply", "-o", "a.tiff"],
+        &["a.tiff", ".png", ".jpg", ".webp", ".exr", ".npy"],
     );
     error(
         USAGE,

@@ -5,8 +5,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use quadrille::{
     Error, Fault, Frame, PictureFormat, decode_picture as decode, encode_picture, heat_picture,
-    read_picture as read, scaled_difference, write_picture as write,
+    read_picture as read, scaled_difference, write_picture as write, Task,
 };
+use quadrille_base::image::files::{JpegQuality, write_bands, write_to};
 use quadrille_base::image::{from_8_bit, to_8_bit};
 
 use crate::support::shared;
@@ -242,7 +243,10 @@ fn unknown_content_and_names() {
     let error = decode(b"", named()).unwrap_err();
     assert!(error.to_string().ends_with("an empty file"), "{error}");
     for (name, frame) in [
-        ("out.jpg", ramp(1, 1, 1.0)),
+        ("out.tiff", ramp(1, 1, 1.0)),
+        // JPEG has no alpha, and sizes in WebP have 14 bits.
+        ("out.jpg", ramp(1, 1, 0.5)),
+        ("out.webp", Frame::new(16_385, 1)),
         ("out.png", Frame::new(0, 3)),
         ("out.png", Frame::new(65_536, 1)),
     ] {
@@ -369,4 +373,80 @@ proptest! {
     fn any_npy_header_never_panics(header in "[ {}()'\":,0-9a-zA-Z<>|_\\-]{0,80}") {
         let _ = decode(&npy(1, &header, b"0123456789"), named());
     }
+}
+
+/// A photograph decodes to the colours of the picture, a picture in WebP to those of the PNG.
+#[test]
+fn pictures_to_look_at_hold_the_colours() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let frame = ramp(40, 24, 1.0);
+    write(path("a.png"), &frame).unwrap();
+    let png = read(path("a.png")).unwrap();
+    let mut sizes = Vec::new();
+    for (quality, most) in [(100, 3.0), (90, 12.0), (30, 60.0)] {
+        let format = PictureFormat::Jpeg(JpegQuality::new(quality).unwrap());
+        let mut bytes = Vec::new();
+        write_to(&mut bytes, format, &frame).unwrap();
+        let seen = decode(&bytes, named()).unwrap();
+        let pixels = seen.pixels().iter().zip(png.pixels());
+        let apart = pixels.flat_map(|(a, b)| (0..4).map(move |c| (a[c] - b[c]).abs() * 255.0));
+        let apart = apart.fold(0.0, f32::max);
+        assert!(apart <= most, "quality {quality}: {apart}");
+        // Frame header: marker, length, precision, size, three components of 1 x 1 samples (ITU T.81, B.2.2).
+        let frame = bytes.windows(2).position(|m| m == [0xff, 0xc0]).unwrap();
+        assert_eq!([11, 14, 17].map(|at| bytes[frame + at]), [0x11; 3]);
+        sizes.push(bytes.len());
+    }
+    assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");
+    write(path("a.jpeg"), &frame).unwrap();
+    assert_eq!(std::fs::metadata(path("a.jpeg")).unwrap().len(), sizes[1] as u64);
+    assert_eq!(JpegQuality::new(0), None);
+    assert_eq!(JpegQuality::new(101), None);
+    for (alpha, channels) in [(1.0, 3), (0.5, 4)] {
+        let frame = ramp(5, 4, alpha);
+        write(path("a.webp"), &frame).unwrap();
+        write(path("a.png"), &frame).unwrap();
+        let file = std::io::BufReader::new(std::fs::File::open(path("a.webp")).unwrap());
+        let mut decoder = image_webp::WebPDecoder::new(file).unwrap();
+        let mut seen = vec![0; decoder.output_buffer_size().unwrap()];
+        decoder.read_image(&mut seen).unwrap();
+        assert_eq!((decoder.dimensions(), seen.len()), ((5, 4), 20 * channels));
+        let png = image::open(path("a.png")).unwrap();
+        assert_eq!(seen, png.into_bytes());
+    }
+}
+
+/// Bands from the top make up the same picture as the whole: of an NPY file all bytes, of a PNG all pixels.
+#[test]
+fn bands_make_up_the_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let frame = ramp(40, 24, 1.0);
+    let bands = |name: &str, format, rows: &[usize]| {
+        let mut left = frame.pixels();
+        write_bands(&path(name), format, [40, 24], &Task::NEVER, |write| {
+            rows.iter().try_for_each(|rows| {
+                let (band, rest) = left.split_at(rows * 40);
+                left = rest;
+                write(&Frame::from_pixels(40, u32::try_from(*rows).unwrap(), band.to_vec()))
+            })
+        })
+    };
+    bands("bands.npy", PictureFormat::Npy, &[16, 7, 1]).unwrap();
+    write(path("whole.npy"), &frame).unwrap();
+    let [bytes, whole] = ["bands.npy", "whole.npy"].map(|name| std::fs::read(path(name)).unwrap());
+    assert!(bytes == whole);
+    bands("bands.png", PictureFormat::Png, &[16, 8]).unwrap();
+    write(path("whole.png"), &frame).unwrap();
+    assert_eq!(read(path("bands.png")).unwrap(), read(path("whole.png")).unwrap());
+    assert!(std::fs::read(path("bands.png")).unwrap().windows(4).any(|name| name == b"sRGB"));
+    // A picture that lacks rows is not left behind, nor is one of a format without bands.
+    assert!(bands("short.png", PictureFormat::Png, &[16]).is_err());
+    assert!(bands("short.exr", PictureFormat::Exr, &[24]).is_err());
+    let failed = write_bands(&path("short.npy"), PictureFormat::Npy, [40, 24], &Task::NEVER, |_| {
+        Err::<(), _>(Error::Cancelled)
+    });
+    assert!(matches!(failed, Err(Error::Cancelled)));
+    assert!(["short.png", "short.exr", "short.npy"].iter().all(|name| !path(name).exists()));
 }

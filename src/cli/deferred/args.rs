@@ -6,7 +6,7 @@ use super::blur::BlurFlags;
 use crate::cli::choice::one_of;
 use crate::cli::mesh::input::{LookFlags, MeshInputFlags};
 use crate::cli::options::HostFlags;
-use crate::cli::outputs::{Background, parse_background};
+use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::usage::{number, parsed, whole_number};
 use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
@@ -40,10 +40,12 @@ pub(crate) struct Args {
     /// Mesh to draw: .obj, .ply, .gltf, .glb, a file of Bezier patches (.bpt or no extension), or a
     /// procedural one: plane, sinewave, frog, ptcloud, furball, arcade
     pub(super) mesh: PathBuf,
-    /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
-    /// by the combination of settings; "-" writes a PNG to standard output
+    /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy; "{view}" is replaced by the name
+    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) quality: QualityFlag,
     /// Write the shader executions of each pixel as a picture with a legend, on a logarithmic scale from
     /// 1 to 64
     #[arg(long, value_name = "OUT.png")]

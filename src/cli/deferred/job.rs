@@ -27,7 +27,7 @@ impl<'j> Job<'j> {
         let job = Self {
             args,
             settings,
-            output: Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?,
+            output: args.quality.applied(Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?)?,
             heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, VARIANT])?,
             bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
         };
@@ -52,6 +52,9 @@ impl<'j> Job<'j> {
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let mut outputs = Outputs::beside(self.settings.files());
         let variants = [VARIANT.to_owned()];
+        if let Some(output) = &self.output {
+            output.check_pictures(cameras, self.args.background, false)?;
+        }
         let mut templates = self.templates().chain(&self.bars);
         templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))
     }

@@ -6,7 +6,7 @@ use super::aov::AovFlags;
 use super::input::{LookFlags, MeshInputFlags};
 use super::options::PipelineFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
-use crate::cli::outputs::{Background, parse_background};
+use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
@@ -33,10 +33,12 @@ pub(crate) struct Args {
     /// procedural one: plane, sinewave, frog, ptcloud, furball, arcade
     #[arg(required_unless_present = "config_dump")]
     pub(super) mesh: Option<PathBuf>,
-    /// Picture to write: .png, .exr or .npy; "{view}" is replaced by the name of the view, "{variant}"
-    /// by the combination of settings; "-" writes a PNG to standard output
+    /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy; "{view}" is replaced by the name
+    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) quality: QualityFlag,
     /// Write how often each pixel is shaded (for reyes, the number of vertices in it) as a picture with
     /// a legend: dark blue once, green four times, dark red eight times or more. The counts go into a
     /// .npy file of the same name (u32, height x width)

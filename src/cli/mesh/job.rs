@@ -32,7 +32,7 @@ impl<'j> Job<'j> {
         let job = Self {
             args,
             settings,
-            output: Output::parse(args.output.as_deref(), args.aov.placeholders(), args.json)?,
+            output: args.quality.applied(Output::parse(args.output.as_deref(), args.aov.placeholders(), args.json)?)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
             diff: args
                 .diff_unmerged
@@ -66,6 +66,9 @@ impl<'j> Job<'j> {
         let variants = [VARIANT.to_owned()];
         if let Some(output) = &self.output {
             self.args.aov.prepare(output, &mut outputs, cameras)?;
+            // A crop may be enlarged or a small part: only the drawn size is known.
+            let drawn = self.args.crop.is_none().then_some(cameras);
+            output.check_pictures(drawn.unwrap_or_default(), self.args.background, false)?;
         }
         for template in self.heat.iter().flatten().chain(&self.diff) {
             template.prepare(&mut outputs, cameras, &variants)?;
@@ -166,6 +169,11 @@ impl<'j> Job<'j> {
 }
 
 fn diff_template(path: &Path) -> Result<Template> {
+    if !PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
+        let expected = "a name that ends in .png, .exr or .npy";
+        let found = path.display().to_string();
+        return Err(Error::argument("--diff-unmerged", expected, found));
+    }
     Template::parse("--diff-unmerged", path, &[VIEW, VARIANT])
 }
 

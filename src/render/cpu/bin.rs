@@ -40,6 +40,10 @@ pub(super) struct TileLists {
 pub(super) struct TileGrid {
     pub(super) columns: usize,
     pub(super) rows: usize,
+    /// Row of tiles of the picture that is the first one of the grid.
+    pub(super) first_row: usize,
+    /// Whether the picture has more rows than the grid.
+    is_band: bool,
 }
 
 /// The tiles that a splat's bounds touch: the first tile, and the number of further columns and rows.
@@ -63,7 +67,35 @@ impl TileGrid {
         Self {
             columns: (width as usize).div_ceil(TILE_PX),
             rows: (height as usize).div_ceil(TILE_PX),
+            first_row: 0,
+            is_band: false,
         }
+    }
+
+    /// Divides the grid of a picture into grids of at most `rows` rows, from the top.
+    pub(super) fn bands(self, rows: usize) -> impl Iterator<Item = Self> {
+        (0..self.rows).step_by(rows).map(move |first_row| Self {
+            rows: rows.min(self.rows - first_row),
+            first_row,
+            is_band: true,
+            ..self
+        })
+    }
+
+    /// The part of the bounds of a splat in the grid, with rows counted from the first one of the grid.
+    #[inline(always)]
+    fn clipped(self, bounds: PixelBounds) -> Option<PixelBounds> {
+        if !self.is_band {
+            return Some(bounds);
+        }
+        let first = self.first_row * TILE_PX;
+        let last = first + self.rows * TILE_PX - 1;
+        let (y0, y1) = (usize::from(bounds.y0), usize::from(bounds.y1));
+        (y0 <= last && y1 >= first).then(|| PixelBounds {
+            y0: fit(y0.max(first) - first),
+            y1: fit(y1.min(last) - first),
+            ..bounds
+        })
     }
 
     pub(super) fn len(self) -> usize {
@@ -118,7 +150,8 @@ impl ChunkShare {
         self.positions.resize(grid.len() + NO_TILES, 0);
         let positions = &mut self.positions[..];
         for chunk in self.chunks.clone() {
-            for &bounds in frame.chunk(chunk).bounds {
+            let bounds = frame.chunk(chunk).bounds.iter();
+            for bounds in bounds.filter_map(|&bounds| grid.clipped(bounds)) {
                 grid.span(bounds)
                     .for_each(grid, |tile, inside| positions[tile] += usize::from(inside));
             }
@@ -136,6 +169,9 @@ impl ChunkShare {
             let keys = chunk.keys.iter().zip(chunk.first_slot..);
             for (&bounds, (&key, slot)) in chunk.bounds.iter().zip(keys) {
                 let entry = u64::from(key) << 32 | u64::from(slot);
+                let Some(bounds) = grid.clipped(bounds) else {
+                    continue;
+                };
                 grid.span(bounds).for_each(grid, |tile, inside| {
                     let position = positions[tile];
                     // At every entry: with it, binning takes 0.55 to 0.7 of the time. Prefetching for the

@@ -133,12 +133,14 @@ fn draw(
                 .collect::<Vec<_>>()
         })
         .collect();
+    // At the seam of a panorama, a splat has two footprints.
+    let splats_in_view = visible.chunk_by(|a, b| a.2 == b.2).count();
     // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
     visible.sort_by(|(_, a, _), (_, b, _)| narrow(a.depth).total_cmp(&narrow(b.depth)));
 
     let mut pixels = vec![Accumulated::default(); camera.width as usize * camera.height as usize];
     let mut counts = Counts {
-        splats_in_frustum: visible.len() as u64,
+        splats_in_frustum: splats_in_view as u64,
         fragments_blended: 0,
     };
     let half_size = view.half_size_px();

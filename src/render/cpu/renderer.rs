@@ -14,6 +14,7 @@ use super::{Counts, LayerSettings, RenderSettings};
 use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_base::math::fit;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splats};
 
@@ -106,6 +107,44 @@ impl Renderer {
         Ok(drawn)
     }
 
+    /// Renders the picture of [`Self::render_task`] in bands from the top, and calls `each` with every band: frames
+    /// of the camera's width and of as many rows of tiles as have at most `band_pixels`, at least one. Pictures that do
+    /// not fit in memory are drawn so.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
+    pub fn render_bands(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        (band_pixels, task): (usize, &Task),
+        mut each: impl FnMut(&Frame) -> Result<()>,
+    ) -> Result<(Counts, RenderTimes)> {
+        let mut clock = Clock::start();
+        let (profile, level) = (&settings.profile, Some(settings.level));
+        self.projected.run(splats, camera, profile, level, task);
+        clock.lap(|times| &mut times.preprocess);
+        let mut band = Frame::new(0, 0);
+        let mut fragments_blended = 0;
+        let rows = (band_pixels / (camera.width as usize * TILE_PX)).max(1);
+        let bands = TileGrid::new(camera.width, camera.height).bands(rows);
+        for grid in bands {
+            task.check()?;
+            self.list(grid, settings, &mut clock, task);
+            let first: u32 = fit(grid.first_row * TILE_PX);
+            let most: u32 = fit(grid.rows * TILE_PX);
+            band.resize(camera.width, most.min(camera.height - first));
+            fragments_blended += self.raster(&mut band, grid, camera, settings, task);
+            task.check()?;
+            clock.lap(|times| &mut times.raster);
+            each(&band)?;
+            // The time of `each` is in the total alone.
+            clock.last = Instant::now();
+        }
+        Ok((self.counts(fragments_blended), clock.stop()))
+    }
+
     /// Renders a frame for each of `cameras` into the same memory and calls `each` with the index of the
     /// camera and the frame. Progress is in frames.
     ///
@@ -145,8 +184,10 @@ impl Renderer {
         if task.is_cancelled() {
             return (self.counts(0), clock.stop());
         }
-        let grid = self.list(frame, settings, &mut clock, task);
-        let fragments_blended = self.raster(frame, grid, settings, task);
+        let grid = TileGrid::new(camera.width, camera.height);
+        clock.lap(|times| &mut times.preprocess);
+        self.list(grid, settings, &mut clock, task);
+        let fragments_blended = self.raster(frame, grid, camera, settings, task);
         (self.counts(fragments_blended), clock.stop())
     }
 
@@ -170,7 +211,9 @@ impl Renderer {
         task.check()?;
         let view = ViewTransform::new(splats, camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
-        let grid = self.list(frame, settings, &mut clock, task);
+        let grid = TileGrid::new(camera.width, camera.height);
+        clock.lap(|times| &mut times.preprocess);
+        self.list(grid, settings, &mut clock, task);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
         let of_frame = FrameLayers {
             settings: layers,
@@ -197,43 +240,42 @@ impl Renderer {
         self.projected
             .run(splats, camera, profile, level, &Task::NEVER);
         self.projected.recolour(colour);
-        let grid = self.list(frame, settings, &mut Clock::start(), &Task::NEVER);
-        self.raster(frame, grid, settings, &Task::NEVER);
+        let grid = TileGrid::new(camera.width, camera.height);
+        self.list(grid, settings, &mut Clock::start(), &Task::NEVER);
+        self.raster(frame, grid, camera, settings, &Task::NEVER);
     }
 
     /// Lists the projected splats of each tile in drawing order.
     fn list(
         &mut self,
-        frame: &Frame,
+        grid: TileGrid,
         settings: &RenderSettings,
         clock: &mut Clock,
         task: &Task,
-    ) -> TileGrid {
-        clock.times.preprocess = clock.lap();
-        let grid = TileGrid::new(frame.width(), frame.height());
+    ) {
         self.bins.fill(grid, &self.projected);
-        clock.times.bin = clock.lap();
+        clock.lap(|times| &mut times.bin);
         self.bins.sort(settings.level, task);
-        clock.times.sort = clock.lap();
-        grid
+        clock.lap(|times| &mut times.sort);
     }
 
     fn counts(&self, fragments_blended: u64) -> Counts {
         Counts {
-            splats_in_frustum: self.projected.len() as u64,
+            splats_in_frustum: self.projected.splats_in_view() as u64,
             fragments_blended,
         }
     }
 
-    /// Draws all tiles; returns the number of fragments blended.
+    /// Draws all tiles of `grid` into `frame`, which has its rows; returns the number of fragments blended.
     fn raster(
         &self,
         frame: &mut Frame,
         grid: TileGrid,
+        camera: &Camera,
         settings: &RenderSettings,
         task: &Task,
     ) -> u64 {
-        let picture = [frame.width(), frame.height()];
+        let picture = [camera.width, camera.height];
         let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
         rows.par_chunks_mut(TILE_PX)
             .with_max_len(1)
@@ -364,15 +406,15 @@ impl Clock {
         }
     }
 
-    /// Time since the last call.
-    fn lap(&mut self) -> Duration {
+    /// Adds the time since the last call to a stage.
+    fn lap(&mut self, stage: impl FnOnce(&mut RenderTimes) -> &mut Duration) {
         let last = std::mem::replace(&mut self.last, Instant::now());
-        self.last - last
+        *stage(&mut self.times) += self.last - last;
     }
 
     /// Stops the clock and returns the times. The time since the last lap counts as raster.
     fn stop(mut self) -> RenderTimes {
-        self.times.raster = self.lap();
+        self.lap(|times| &mut times.raster);
         self.times.total = self.last - self.start;
         self.times
     }
@@ -382,7 +424,7 @@ fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
     let picture_px = picture.map(|px| px as usize);
     let first_px = [
         index % grid.columns * TILE_PX,
-        index / grid.columns * TILE_PX,
+        (grid.first_row + index / grid.columns) * TILE_PX,
     ];
     TileArea {
         first_px,

@@ -106,7 +106,12 @@ impl Preprocessed {
         }
     }
 
-    /// Number of splats whose footprint may touch the picture.
+    /// Number of splats with a footprint that may touch the picture. At the seam of a panorama, a splat has two.
+    pub fn splats_in_view(&self) -> usize {
+        self.projected.splats_in_view()
+    }
+
+    /// Number of footprints that may touch the picture.
     pub fn len(&self) -> usize {
         self.order.len()
     }

@@ -37,6 +37,8 @@ pub(crate) struct Projected {
     filled: Vec<usize>,
     /// Slots per chunk.
     slots: usize,
+    /// Whether a splat may have several footprints, in slots one after the other.
+    may_repeat: bool,
 }
 
 /// The visible splats of a chunk.
@@ -65,6 +67,7 @@ impl Projected {
         // Slots of 2^31 splats would take 300 GB. Larger scenes get no slots for second footprints, which are
         // then left out if the chunk is full.
         let has_room = chunks * CHUNK * MAX_FOOTPRINTS <= u32::MAX as usize;
+        self.may_repeat = view.projection == Projection::Equirectangular;
         self.slots = match view.projection {
             Projection::Equirectangular if has_room => CHUNK * MAX_FOOTPRINTS,
             _ => CHUNK,
@@ -106,7 +109,20 @@ impl Projected {
         });
     }
 
-    /// Number of splats whose footprint may touch the picture.
+    /// Number of splats with a footprint that may touch the picture.
+    pub(crate) fn splats_in_view(&self) -> usize {
+        if !self.may_repeat {
+            return self.len();
+        }
+        let chunks = self.splats.chunks(self.slots.max(1)).zip(&self.filled);
+        let splats = chunks.map(|(splats, &len)| {
+            let of_one = splats[..len].chunk_by(|a, b| a.index == b.index);
+            of_one.count()
+        });
+        splats.sum()
+    }
+
+    /// Number of footprints that may touch the picture.
     pub(crate) fn len(&self) -> usize {
         self.filled.iter().sum()
     }

@@ -39,6 +39,40 @@ impl fmt::Display for TextTable {
     }
 }
 
+/// A table whose lines are printed one by one, before the later ones are known: the widths of columns are given.
+pub struct LineTable {
+    /// Alignment to the left, and width in characters.
+    columns: Vec<(bool, usize)>,
+}
+
+impl LineTable {
+    /// Creates a table, and its line of headings, from headings as of a [`TextTable`] and the widths in characters that
+    /// the cells need. Longer cells move the later ones of their line.
+    pub fn new(columns: &[(&str, usize)]) -> (Self, String) {
+        let column = |(heading, width): &(&str, usize)| {
+            let words = heading.trim_start_matches('<').chars().count();
+            (heading.starts_with('<'), words.max(*width))
+        };
+        let table = Self {
+            columns: columns.iter().map(column).collect(),
+        };
+        let headings = columns.iter().map(|(h, _)| h.trim_start_matches('<'));
+        let headings = table.line(headings.map(str::to_owned));
+        (table, headings)
+    }
+
+    /// The line of a row, with a line feed and without blanks before it.
+    pub fn line(&self, cells: impl IntoIterator<Item = String>) -> String {
+        let cells = self.columns.iter().zip(cells);
+        let padded = cells.map(|((is_left, width), cell)| match is_left {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
+        });
+        let line = padded.collect::<Vec<_>>().join("  ");
+        format!("{}\n", line.trim_end())
+    }
+}
+
 /// Shortens a name to 40 characters by leaving out its middle.
 pub fn shortened(name: &str) -> String {
     const MOST: usize = 40;
@@ -66,6 +100,18 @@ mod tests {
         let long = shortened(&("a".repeat(100) + "_end"));
         assert_eq!(long.chars().count(), 40);
         assert!(long.starts_with("aaa") && long.contains('…') && long.ends_with("_end"));
+    }
+
+    #[test]
+    fn lines_that_fit_are_the_table_of_all_rows() {
+        let rows = [["bay", "12", "a.png"], ["lighthouse", "1234", "-"]];
+        let mut table = TextTable::new(&["<view", "splats", "<file"]);
+        let (lines, mut text) = LineTable::new(&[("<view", 10), ("splats", 4), ("<file", 0)]);
+        for row in rows {
+            table.row(row);
+            text += &lines.line(row.map(str::to_owned));
+        }
+        assert_eq!(text, table.to_string());
     }
 
     #[test]

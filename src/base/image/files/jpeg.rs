@@ -1,19 +1,32 @@
-//! JPEG: 8 bits per channel in sRGB, read only. Photographs and the pictures of many data sets are JPEG.
+//! JPEG: 8 bits per channel in sRGB, without alpha. Photographs and the pictures of many data sets are JPEG.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Write};
 use std::path::Path;
 
-use image::codecs::jpeg::JpegDecoder;
-use image::{DynamicImage, ImageDecoder};
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
+use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 
 use super::limits::stated_size;
+use super::png::{io_error, rgb};
 use crate::error::{Error, Result};
 use crate::image::{Frame, from_8_bit};
 
 /// The first bytes of every JPEG file: start of image, and of the next marker.
 pub(super) const MAGIC: &[u8] = &[0xff, 0xd8, 0xff];
-/// Extensions of JPEG files.
-pub(super) const EXTENSIONS: [&str; 2] = ["jpg", "jpeg"];
+
+/// Quality of a JPEG file: 1 to 100, the percentage of the Independent JPEG Group's tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct JpegQuality(u8);
+
+impl JpegQuality {
+    /// The quality of thumbnails and pages (assumed): losses are hard to see.
+    pub const DEFAULT: Self = Self(90);
+
+    /// The quality of a number from 1 to 100.
+    pub fn new(quality: u8) -> Option<Self> {
+        (1..=100).contains(&quality).then_some(Self(quality))
+    }
+}
 
 /// Maximum number of pixels per byte of a file: each block of 8 x 8 samples has a code of at least one
 /// bit, and every channel has at most 16 pixels per sample.
@@ -40,4 +53,13 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         [r, g, b, 1.0]
     });
     Ok(Frame::from_pixels(width, height, pixels.collect()))
+}
+
+/// Writes an opaque picture without subsampling of its chroma (4:4:4).
+pub(super) fn encode(out: &mut impl Write, frame: &Frame, quality: JpegQuality) -> io::Result<()> {
+    let frame = frame.to_srgb();
+    let (width, height) = (frame.width(), frame.height());
+    JpegEncoder::new_with_quality(out, quality.0)
+        .write_image(&rgb(&frame), width, height, ExtendedColorType::Rgb8)
+        .map_err(io_error)
 }

@@ -1,13 +1,14 @@
-//! Picture files: PNG, `OpenEXR` and NPY.
+//! Picture files: PNG, JPEG, WebP, `OpenEXR` and NPY.
 //!
 //! | format | holds | reading | writing |
 //! |---|---|---|---|
-//! | `.jpg` | 8 bits per channel in sRGB | baseline and progressive | no |
+//! | `.jpg`, `.jpeg` | 8 bits per channel in sRGB | baseline and progressive | opaque pictures, baseline, 4:4:4 |
+//! | `.webp` | as PNG | no | lossless |
 //! | `.png` | 8 bits per channel, clamped, in sRGB, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
 //! | `.exr` | f32, premultiplied | the first layer with R, G, B and perhaps A | RGBA, lossless |
 //! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
 //!
-//! PNG files are in sRGB, and say so. The others hold colours in the picture's own
+//! PNG files are in sRGB, and say so; JPEG and WebP files are in sRGB. The others hold colours in the picture's own
 //! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for
 //! meshes, unless chosen otherwise. Files are read as sRGB.
 //!
@@ -22,6 +23,7 @@ mod npy;
 mod npy_header;
 mod planes;
 mod png;
+mod webp;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -29,7 +31,9 @@ use std::path::Path;
 
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
-use crate::output::write_whole;
+use crate::output::{write_whole, write_whole_task};
+use crate::task::Task;
+pub use jpeg::JpegQuality;
 pub use planes::Plane;
 
 use limits::{MAX_FILE_BYTES, check_size};
@@ -44,39 +48,82 @@ pub enum PictureFormat {
     Exr,
     /// NumPy array, height x width x 3 or 4.
     Npy,
+    /// 8 bits per channel, no alpha, lossy.
+    Jpeg(JpegQuality),
+    /// 8 bits per channel, straight alpha, lossless.
+    WebP,
 }
 
 impl PictureFormat {
-    /// Formats with the extensions of their files, without a dot, and the first bytes.
-    const ALL: [(Self, &str, &[u8]); 3] = [
-        (Self::Png, "png", png::MAGIC),
-        (Self::Exr, "exr", exr::MAGIC),
-        (Self::Npy, "npy", npy::MAGIC),
+    /// Formats with the extensions of their files, without a dot.
+    const ALL: [(Self, &str); 6] = [
+        (Self::Png, "png"),
+        (Self::Exr, "exr"),
+        (Self::Npy, "npy"),
+        (Self::Jpeg(JpegQuality::DEFAULT), "jpg"),
+        (Self::Jpeg(JpegQuality::DEFAULT), "jpeg"),
+        (Self::WebP, "webp"),
     ];
 
-    /// The format of the extension of `path`, in upper or lower case.
+    /// Formats that are read, with their first bytes.
+    const READ: [(Self, &[u8]); 4] = [
+        (Self::Png, png::MAGIC),
+        (Self::Exr, exr::MAGIC),
+        (Self::Npy, npy::MAGIC),
+        (Self::Jpeg(JpegQuality::DEFAULT), jpeg::MAGIC),
+    ];
+
+    /// The format of the extension of `path`, in upper or lower case; JPEG has the default quality.
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         let mut all = Self::ALL.into_iter();
-        all.find_map(|(format, own, _)| own.eq_ignore_ascii_case(extension).then_some(format))
+        all.find_map(|(format, own)| own.eq_ignore_ascii_case(extension).then_some(format))
     }
 
     /// The format of a file with this `content`, by its first bytes.
     fn of_content(content: &[u8]) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find_map(|(format, _, magic)| content.starts_with(magic).then_some(format))
+        let mut all = Self::READ.into_iter();
+        all.find_map(|(format, magic)| content.starts_with(magic).then_some(format))
+    }
+
+    /// Whether pictures can be written in bands ([`write_bands`]), opaque ones or any.
+    pub fn has_bands(self, is_opaque: bool) -> bool {
+        match self {
+            Self::Npy => true,
+            Self::Png => is_opaque,
+            Self::Exr | Self::Jpeg(_) | Self::WebP => false,
+        }
+    }
+
+    /// Whether files can hold the alpha of a picture.
+    pub fn has_alpha(self) -> bool {
+        !matches!(self, Self::Jpeg(_))
+    }
+
+    /// Whether [`read`] gives the numbers back that were written, so that they can be compared.
+    pub fn reads_back(self) -> bool {
+        matches!(self, Self::Png | Self::Exr | Self::Npy)
+    }
+
+    /// Refuses a picture of a size (width, height) that files of this format cannot hold.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a picture without pixels, or with more than [`write()`] accepts.
+    pub fn check_size(self, size: [u32; 2]) -> Result<()> {
+        check_size(size)?;
+        let side = size[0].max(size[1]);
+        if self == Self::WebP && side > webp::MAX_SIDE_PIXELS {
+            let expected = format!("at most {} pixels per side in a .webp", webp::MAX_SIDE_PIXELS);
+            let found = format!("{} x {}", size[0], size[1]);
+            return Err(Error::argument("picture size", expected, found));
+        }
+        Ok(())
     }
 }
 
 /// Whether `path` has the extension of a picture that [`read`] accepts.
 pub fn is_readable_name(path: &Path) -> bool {
-    let extension = path.extension().and_then(|e| e.to_str());
-    let is_jpeg = |e: &str| {
-        jpeg::EXTENSIONS
-            .iter()
-            .any(|own| own.eq_ignore_ascii_case(e))
-    };
-    PictureFormat::of_name(path).is_some() || extension.is_some_and(is_jpeg)
+    PictureFormat::of_name(path).is_some_and(|format| format != PictureFormat::WebP)
 }
 
 /// Reads the picture file `path`: PNG, JPEG, `OpenEXR` or NPY, by its content.
@@ -123,8 +170,8 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         Some(PictureFormat::Png) => png::decode(content, named),
         Some(PictureFormat::Exr) => exr::decode(content, named),
         Some(PictureFormat::Npy) => npy::decode(content, named),
-        None if content.starts_with(jpeg::MAGIC) => jpeg::decode(content, named),
-        None => Err(Error::malformed(
+        Some(PictureFormat::Jpeg(_)) => jpeg::decode(content, named),
+        Some(PictureFormat::WebP) | None => Err(Error::malformed(
             named,
             "first bytes",
             "a picture: PNG, JPEG, OpenEXR or NPY",
@@ -159,22 +206,76 @@ pub fn read_planes(path: &Path) -> Result<Vec<Plane>> {
 /// Writes `frame` to the file `path`, whole or not at all, in the format of its extension.
 ///
 /// # Errors
-/// [`Error::Argument`] when the extension is not `.png`, `.exr` or `.npy`, or the picture has no pixels,
-/// more than 65 535 per side or more than 2^28; [`Error::Write`] when the file cannot be written.
+/// [`Error::Argument`] when the extension is not `.png`, `.exr`, `.npy`, `.jpg`, `.jpeg` or `.webp`, or the picture has
+/// no pixels, more than 65 535 per side (of WebP, 16 384) or more than 2^28, or is transparent for JPEG;
+/// [`Error::Write`] when the file cannot be written.
 pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
     let path = path.as_ref();
     let format = PictureFormat::of_name(path).ok_or_else(|| {
         Error::argument(
             "picture file",
-            "a name that ends in .png, .exr or .npy",
+            "a name that ends in .png, .exr, .npy, .jpg or .webp",
             shown(path),
         )
     })?;
-    check_size([frame.width(), frame.height()])?;
+    write_as(path, format, frame)
+}
+
+/// Writes `frame` to the file `path`, whole or not at all, in `format`.
+///
+/// # Errors
+/// As [`write()`], whatever the extension.
+pub fn write_as(path: &Path, format: PictureFormat, frame: &Frame) -> Result<()> {
+    format.check_size([frame.width(), frame.height()])?;
+    if !format.has_alpha() && !png::is_opaque(frame) {
+        let expected = "an opaque picture, since JPEG has no alpha (a background makes it opaque)";
+        return Err(Error::argument(shown(path), expected, "transparent pixels"));
+    }
     write_whole(path, |mut out| write_to(&mut out, format, frame))
 }
 
-/// Writes `frame` to `out` in `format`; [`write()`] also checks the size.
+/// Writes the picture of a size (width, height) to the file `path`, whole or not at all, as `draw` hands over its bands
+/// from the top: opaque ones to a PNG, any to an NPY file. It may have more pixels than [`read`] accepts.
+///
+/// # Errors
+/// Errors of `draw`, [`Error::Write`], also for another format, and [`Error::Cancelled`].
+pub fn write_bands<T>(
+    path: &Path,
+    format: PictureFormat,
+    size: [u32; 2],
+    task: &Task,
+    draw: impl FnOnce(&mut dyn FnMut(&Frame) -> Result<()>) -> Result<T>,
+) -> Result<T> {
+    let mut drawn = None;
+    let written = write_whole_task(path, task, |out| {
+        let all = |push: PushBand<'_>| {
+            let mut write = |band: &Frame| push(band).map_err(|e| Error::write(path, e));
+            match drawn.insert(draw(&mut write)) {
+                Ok(_) => Ok(()),
+                Err(_) => Err(io::ErrorKind::Other.into()),
+            }
+        };
+        match format {
+            PictureFormat::Npy => npy::encode_bands(out, size, all),
+            PictureFormat::Png => png::encode_bands(out, size, all),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "only .png and .npy are written in bands",
+            )),
+        }
+    });
+    match drawn {
+        Some(Err(error)) => Err(error),
+        Some(Ok(value)) => written.map(|()| value),
+        None => Err(written.err().unwrap_or(Error::Cancelled)),
+    }
+}
+
+/// Takes the next band of a picture, from the top.
+type PushBand<'a> = &'a mut dyn FnMut(&Frame) -> io::Result<()>;
+
+/// Writes `frame` to `out` in `format`; [`write()`] also checks the size, and for JPEG that the picture is opaque: its
+/// premultiplied colours are written, as over black.
 ///
 /// # Errors
 /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a picture without pixels.
@@ -187,6 +288,8 @@ pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> i
         PictureFormat::Png => png::encode(out, frame),
         PictureFormat::Exr => exr::encode(out, frame, &[]),
         PictureFormat::Npy => npy::encode(out, frame),
+        PictureFormat::Jpeg(quality) => jpeg::encode(out, frame, quality),
+        PictureFormat::WebP => webp::encode(out, frame),
     }
 }
 

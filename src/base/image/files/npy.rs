@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::PushBand;
 use super::limits::{Size, stated_size};
 use super::npy_header;
 use super::planes::Plane;
@@ -237,8 +238,22 @@ fn gather(
 
 /// Writes version 1.0, little-endian f32, C order, H x W x 4.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    let shape = format!("({}, {}, 4)", frame.height(), frame.width());
-    encode_header(out, "<f4", &shape)?;
+    let size = [frame.width(), frame.height()];
+    encode_bands(out, size, |push| push(frame))
+}
+
+/// As [`encode`], of a picture of a size (width, height) whose bands `draw` hands over.
+pub(super) fn encode_bands(
+    out: &mut dyn Write,
+    [width, height]: [u32; 2],
+    draw: impl FnOnce(PushBand<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    encode_header(out, "<f4", &format!("({height}, {width}, 4)"))?;
+    draw(&mut |band| encode_rows(out, band))
+}
+
+/// Writes the rows of a band.
+fn encode_rows(out: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     for row in frame.pixels().chunks(frame.width() as usize) {
         if cfg!(target_endian = "little") {
             out.write_all(bytemuck::cast_slice(row))?;
@@ -282,7 +297,7 @@ pub(super) fn encode_layer(out: &mut impl Write, layer: &LayerPicture) -> io::Re
 }
 
 /// Magic, version, and the header of a C-order array.
-fn encode_header(out: &mut impl Write, descr: &str, shape: &str) -> io::Result<()> {
+fn encode_header(out: &mut (impl Write + ?Sized), descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Padded with blanks and a line feed.
     let unpadded = PREAMBLE_BYTES + header.len() + 1;

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use image::codecs::png::{PngDecoder, PngEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
+use png::{ColorType, Compression, Encoder, SrgbRenderingIntent};
 
+use super::PushBand;
 use super::limits::{check_compressed_length, stated_size};
 use crate::error::{Error, Result};
 use crate::image::{Frame, to_8_bit};
@@ -47,15 +49,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 /// Colour is divided by alpha, since PNG stores straight alpha. Where alpha rounds to 0, colour is
 /// written as 0.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    let frame = frame.to_srgb();
-    let opaque = frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX);
-    let (bytes, kind): (Vec<u8>, _) = if opaque {
-        let rgb = frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b]);
-        (rgb.map(to_8_bit).collect(), ExtendedColorType::Rgb8)
-    } else {
-        let rgba = frame.pixels().iter().flat_map(|&p| straight_8_bit(p));
-        (rgba.collect(), ExtendedColorType::Rgba8)
-    };
+    let (bytes, kind) = eight_bit(frame);
     let mut file = Vec::new();
     PngEncoder::new(&mut file)
         .write_image(&bytes, frame.width(), frame.height(), kind)
@@ -64,6 +58,45 @@ pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     [start, &SRGB, rest]
         .iter()
         .try_for_each(|part| out.write_all(part))
+}
+
+/// Writes an opaque picture of a size (width, height) as `draw` hands over its bands: RGB in sRGB. The bytes are not the
+/// ones of [`encode`], which compresses all rows at once; the pixels are.
+pub(super) fn encode_bands(
+    out: &mut dyn Write,
+    [width, height]: [u32; 2],
+    draw: impl FnOnce(PushBand<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut encoder = Encoder::new(out, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
+    encoder.set_compression(Compression::Fast);
+    let mut writer = encoder.write_header()?;
+    let mut rows = writer.stream_writer()?;
+    draw(&mut |band| rows.write_all(&rgb(&band.to_srgb())))?;
+    rows.finish()?;
+    Ok(writer.finish()?)
+}
+
+/// The pixels as RGB when every alpha rounds to 255, else as RGBA, in sRGB.
+pub(super) fn eight_bit(frame: &Frame) -> (Vec<u8>, ExtendedColorType) {
+    let frame = frame.to_srgb();
+    if is_opaque(&frame) {
+        return (rgb(&frame), ExtendedColorType::Rgb8);
+    }
+    let rgba = frame.pixels().iter().flat_map(|&p| straight_8_bit(p));
+    (rgba.collect(), ExtendedColorType::Rgba8)
+}
+
+/// Whether every alpha rounds to 255.
+pub(super) fn is_opaque(frame: &Frame) -> bool {
+    frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX)
+}
+
+/// The pixels of an opaque picture in sRGB, without alpha.
+pub(super) fn rgb(frame: &Frame) -> Vec<u8> {
+    let rgb = frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b]);
+    rgb.map(to_8_bit).collect()
 }
 
 /// Colour divided by alpha, and alpha, as 8 bits.
@@ -79,7 +112,7 @@ pub(crate) fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
 }
 
 /// Converts an error of the encoder; errors of the output stay what they are.
-fn io_error(error: image::ImageError) -> io::Error {
+pub(super) fn io_error(error: image::ImageError) -> io::Error {
     match error {
         image::ImageError::IoError(e) => e,
         other => io::Error::other(other),
