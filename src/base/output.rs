@@ -77,27 +77,28 @@ pub fn write_whole_if(
 
 /// Writes the folder `path` with the given files, so that no reader ever sees a part of it.
 ///
-/// The files go to a temporary folder in the same place, which is renamed when all are written. A folder
-/// that exists is replaced if all its files are among `replaceable`, and if `accept`, which takes the path of the
-/// complete new folder, returns true. Returns whether the folder was replaced.
+/// Names of files may have folders before them, with slashes. The files go to a temporary folder in the same place, which
+/// is renamed when all are written. A folder that exists is replaced if `is_replaceable` returns true for the names of
+/// all its files and folders, the latter with a slash at their end, and if `accept`, which takes the path of the complete
+/// new folder, returns true. Returns whether the folder was replaced.
 ///
 /// # Errors
 /// [`Error::Write`], [`Error::Cancelled`], and the errors of `accept`.
 pub fn write_folder(
     path: &Path,
-    files: &[(&str, Vec<u8>)],
-    replaceable: &[&str],
+    files: &[(impl AsRef<str>, Vec<u8>)],
+    is_replaceable: impl Fn(&str) -> bool,
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
-    let written = write_and_swap(&link_target(path), files, replaceable, task, accept);
+    let written = write_and_swap(&link_target(path), files, is_replaceable, task, accept);
     written.unwrap_or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
 fn write_and_swap(
     path: &Path,
-    files: &[(&str, Vec<u8>)],
-    replaceable: &[&str],
+    files: &[(impl AsRef<str>, Vec<u8>)],
+    is_replaceable: impl Fn(&str) -> bool,
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> io::Result<Result<bool>> {
@@ -105,7 +106,7 @@ fn write_and_swap(
         let reason = "the folder needs a name; it cannot be the working folder itself";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    if let Some(other) = other_file(path, replaceable)? {
+    if let Some(other) = other_file(path, "", &is_replaceable)? {
         let reason = format!("the folder holds {}, which is no part of it", shown(&other));
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
@@ -117,8 +118,9 @@ fn write_and_swap(
         let (new, old) = (part.join("new"), part.join("old"));
         fs::create_dir(&new)?;
         for (name, bytes) in files {
-            task.writer(File::create(new.join(name))?)
-                .write_all(bytes)?;
+            let file = new.join(name.as_ref());
+            fs::create_dir_all(folder_of(&file))?;
+            task.writer(File::create(file)?).write_all(bytes)?;
         }
         task.check().map_err(io::Error::other)?;
         let accepted = accept(&new);
@@ -139,8 +141,13 @@ fn write_and_swap(
     swapped
 }
 
-/// A file in the folder `path`, if it exists, whose name is not one of `names`.
-fn other_file(path: &Path, names: &[&str]) -> io::Result<Option<PathBuf>> {
+/// A file or folder below the folder `path`, if it exists, whose name after `above` is not a known one. Names have slashes
+/// between folders, and names of folders end in one.
+fn other_file(
+    path: &Path,
+    above: &str,
+    is_known: &impl Fn(&str) -> bool,
+) -> io::Result<Option<PathBuf>> {
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -148,9 +155,16 @@ fn other_file(path: &Path, names: &[&str]) -> io::Result<Option<PathBuf>> {
     };
     for entry in entries {
         let entry = entry?;
-        let is_known = names.iter().any(|name| entry.file_name() == *name);
-        if !is_known || !entry.file_type()?.is_file() {
+        let kind = entry.file_type()?;
+        let slash = if kind.is_dir() { "/" } else { "" };
+        let name = format!("{above}{}{slash}", entry.file_name().to_string_lossy());
+        if !is_known(&name) || !kind.is_file() && !kind.is_dir() {
             return Ok(Some(entry.path()));
+        }
+        if kind.is_dir() {
+            if let Some(other) = other_file(&entry.path(), &name, is_known)? {
+                return Ok(Some(other));
+            }
         }
     }
     Ok(None)
@@ -317,9 +331,13 @@ mod tests {
         let write = |text: &str| {
             let files = [("one", text.into()), ("two", Vec::new())];
             let known = ["one", "two", "three"];
-            write_folder(&folder, &files, &known, &Task::NEVER, |new| {
-                Ok(fs::read_to_string(new.join("one")).unwrap() != "refused")
-            })
+            write_folder(
+                &folder,
+                &files,
+                |name| known.contains(&name),
+                &Task::NEVER,
+                |new| Ok(fs::read_to_string(new.join("one")).unwrap() != "refused"),
+            )
         };
         write("first").unwrap();
         fs::write(folder.join("three"), "old").unwrap();
@@ -335,7 +353,7 @@ mod tests {
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "left over");
         let files = [("one", Vec::new())];
         let inside = place.path().join("none/a");
-        assert!(write_folder(&inside, &files, &[], &Task::NEVER, |_| Ok(true)).is_err());
+        assert!(write_folder(&inside, &files, |_| false, &Task::NEVER, |_| Ok(true)).is_err());
     }
 
     #[test]

@@ -14,16 +14,18 @@ use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
 use super::interrupt;
 use super::outputs::Outputs;
-use super::usage::{finite, parsed};
+use super::usage::{finite, parsed, whole_number};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::output::write_whole;
-use quadrille_render::convert::{self, Action, Amount, ViewComparison, concatenate};
+use quadrille_render::convert::{
+    self, Action, Amount, ViewComparison, coarser_levels, concatenate,
+};
 use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{
-    LoadOptions, OutputFormat, SplatTable, WriteOptions, load_table_task, write_table_if,
+    LoadOptions, OutputFormat, SplatTable, WriteOptions, load_table_task, write_levels_if,
 };
 use quadrille_suite::report::table::TextTable;
 
@@ -37,8 +39,8 @@ pub(super) struct Args {
     /// Scene files or SOG folders; "-" reads standard input
     #[arg(required = true)]
     scenes: Vec<PathBuf>,
-    /// File to write: .ply, .compressed.ply, .spz, .sog, .splat or .glb; or FOLDER/meta.json for a SOG
-    /// in a folder
+    /// File to write: .ply, .compressed.ply, .spz, .sog, .ssog (streamed SOG), .splat or .glb; or
+    /// FOLDER/meta.json or FOLDER/lod-meta.json for a SOG or streamed SOG in a folder
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Format of the output [default: by its name; .spz is version 4]
@@ -66,6 +68,10 @@ pub(super) struct Args {
     /// gives the fewest bytes [default: 3, and 12 for spherical harmonics; 6 for spz3]
     #[arg(long, value_name = "LEVEL")]
     compression_level: Option<u8>,
+    /// Levels of detail of a streamed SOG, 1 to 8: neighbours are merged until each level has half the splats of the
+    /// one before [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_levels)]
+    lod_levels: Option<usize>,
     #[command(flatten)]
     reading: SceneFlags,
     #[command(flatten)]
@@ -89,6 +95,21 @@ impl Args {
             None => options,
         }
     }
+}
+
+/// Levels of detail of a streamed SOG if no flag says another number (assumed): the coarsest has an eighth of the
+/// splats.
+const LOD_LEVELS: usize = 4;
+/// Largest number of levels of detail: the coarsest has less than a hundredth of the splats.
+const MAX_LOD_LEVELS: usize = 8;
+/// Share of the splats of a level of detail that the next one has.
+const LOD_SHARE: f64 = 0.5;
+
+fn parse_levels(text: &str) -> std::result::Result<usize, String> {
+    let levels = whole_number(text)
+        .ok()
+        .filter(|n| (1..=MAX_LOD_LEVELS).contains(n));
+    levels.ok_or_else(|| format!("expected a whole number from 1 to {MAX_LOD_LEVELS}"))
 }
 
 fn parse_format(text: &str) -> std::result::Result<OutputFormat, String> {
@@ -124,10 +145,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let format = args.format.or_else(|| OutputFormat::of_name(&args.output));
     let format = format.ok_or_else(|| {
         let expected =
-            "a name that ends in .ply, .compressed.ply, .spz, .sog, .splat, .glb or /meta.json, or --format";
+            "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, /meta.json or /lod-meta.json, or --format";
         Error::argument("-o", expected, args.output.display().to_string())
     })?;
     args.write_options().check(format)?;
+    if args.lod_levels.is_some() && !format.has_levels() {
+        let expected = "a streamed SOG (.ssog or /lod-meta.json)";
+        return Err(Error::argument(
+            "--lod-levels",
+            expected,
+            args.output.display().to_string(),
+        ));
+    }
     let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
     let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
     let is_pruned = (args.actions.0.iter()).any(|given| matches!(given.action, Step::Prune(_)));
@@ -302,6 +331,27 @@ impl Conversion<'_> {
         }
     }
 
+    /// The levels of detail of the output below the finest one, which are listed with the results.
+    fn coarser_levels(&mut self) -> Result<Vec<SplatTable>> {
+        let count = match self.format.has_levels() {
+            true => self.args.lod_levels.unwrap_or(LOD_LEVELS),
+            false => 1,
+        };
+        let progress = self.verbosity.progress("steps of levels of detail");
+        let levels = coarser_levels(
+            &self.table,
+            count - 1,
+            LOD_SHARE,
+            self.scene,
+            &progress.task,
+        )?;
+        for (number, level) in (1..).zip(&levels) {
+            self.lines
+                .push(Line::of(format!("level of detail {number}"), level));
+        }
+        Ok(levels)
+    }
+
     /// Writes the output, unless a check fails, and compares it with the reference.
     fn write(&mut self) -> Result<(Option<Loss>, Exit)> {
         let (args, format) = (self.args, self.format);
@@ -310,6 +360,9 @@ impl Conversion<'_> {
                 .warn(&format!("{}: {loss}", args.output.display()));
         }
         let (mut loss, mut bytes, mut exit) = (None, None, Exit::Done);
+        let coarser = self.coarser_levels()?;
+        let levels: Vec<&SplatTable> = [&self.table].into_iter().chain(&coarser).collect();
+        let levels = levels.as_slice();
         let (table, judge, reference) = (&self.table, &mut self.judge, &mut self.reference);
         let (is_compared, verbosity) = (self.is_compared, self.verbosity);
         let writing = verbosity.progress("steps of writing");
@@ -332,7 +385,7 @@ impl Conversion<'_> {
         };
         let options = args.write_options();
         let is_written =
-            write_table_if(&args.output, table, format, options, &writing.task, judged)?;
+            write_levels_if(&args.output, levels, format, options, &writing.task, judged)?;
         if !is_written {
             let output = args.output.display();
             fail(&format!(
@@ -351,11 +404,22 @@ impl Conversion<'_> {
 /// Size of the output, of all files if it is a folder.
 fn written_bytes(path: &Path, format: OutputFormat) -> std::io::Result<u64> {
     let path = format.main_file(path);
-    if format != OutputFormat::SogFolder {
-        return Ok(path.metadata()?.len());
+    match format.is_folder() {
+        true => bytes_below(path.parent().unwrap_or(Path::new(""))),
+        false => Ok(path.metadata()?.len()),
     }
-    let files = std::fs::read_dir(path.parent().unwrap_or(Path::new("")))?;
-    files.map(|file| Ok(file?.metadata()?.len())).sum()
+}
+
+/// Size of all files below a folder.
+fn bytes_below(folder: &Path) -> std::io::Result<u64> {
+    let size = |entry: std::io::Result<std::fs::DirEntry>| {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => bytes_below(&entry.path()),
+            false => Ok(entry.metadata()?.len()),
+        }
+    };
+    std::fs::read_dir(folder)?.map(size).sum()
 }
 
 /// Compares the new file `written`, which holds `table`, with `reference`.

@@ -8,6 +8,7 @@ use super::interrupt;
 use quadrille_base::choice;
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_base::math::fit;
 use quadrille_base::task::Task;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Simulator;
@@ -139,7 +140,8 @@ impl FrameTimer {
     ) -> Result<FrameTimes> {
         let (settings, task) = (&self.settings, interrupt::task());
         let renderer = &mut self.renderer;
-        let (counts, t) = renderer.render_bands(splats, camera, settings, (BAND_PIXELS, task), each)?;
+        let (counts, t) =
+            renderer.render_bands(splats, camera, settings, (BAND_PIXELS, task), each)?;
         let times = StageMs::timed([t.preprocess, t.sort, t.bin, t.raster], t.total);
         Ok(FrameTimes {
             counts,

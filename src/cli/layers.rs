@@ -176,7 +176,11 @@ impl LayerFlags {
     /// The files of a view, the picture first.
     pub(super) fn files(&self, output: &Output, view: &str) -> Vec<PathBuf> {
         let path = |name| output.template.filled(&[(AOV, name), (VIEW, view)]);
-        let count = if self.is_one_file(output) { 1 } else { usize::MAX };
+        let count = if self.is_one_file(output) {
+            1
+        } else {
+            usize::MAX
+        };
         self.names().take(count).map(path).collect()
     }
 

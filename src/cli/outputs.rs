@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::console::print_bytes;
 use super::usage::whole_number;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::Frame;
+use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::film::FilmFormat;
 use quadrille_base::output::{make_folder_of, refuse_input};
 use quadrille_base::task::Task;
@@ -88,8 +88,7 @@ impl Template {
         cameras: &[Camera],
         variants: &[String],
     ) -> Result<()> {
-        let remedy =
-            "views (or choose one with --view; of `render`, .y4m, .apng and .mp4 hold a film of them)";
+        let remedy = "views (or choose one with --view; of `render`, .y4m, .apng and .mp4 hold a film of them)";
         self.require(VIEW, cameras.len(), remedy)?;
         if self.path == Path::new("-") {
             return Ok(());
@@ -200,7 +199,10 @@ impl QualityFlag {
             return Ok(output);
         };
         match output {
-            Some(Output { template, format: Some(PictureFormat::Jpeg(_)) }) => Ok(Some(Output {
+            Some(Output {
+                template,
+                format: Some(PictureFormat::Jpeg(_)),
+            }) => Ok(Some(Output {
                 template,
                 format: Some(PictureFormat::Jpeg(quality)),
             })),

@@ -10,8 +10,8 @@ use super::convert::actions::Filters;
 use super::exposures::{ExposureFlags, ViewExposures};
 use super::film::{Film, FilmFlags, FilmSettings};
 use super::frames::{Backend, FrameTimer, FrameTimes, STAGES, StageMs, band_rows, peak_rss_bytes};
-use super::interrupt;
 use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
+use super::interrupt;
 use super::layers::LayerFlags;
 use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
@@ -249,8 +249,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             false => None,
         },
     };
-    let rendered =
-        pool.install(|| render_all(args, &scene, views.cameras, &mut timer, &pictures, verbosity))?;
+    let rendered = pool.install(|| {
+        render_all(
+            args,
+            &scene,
+            views.cameras,
+            &mut timer,
+            &pictures,
+            verbosity,
+        )
+    })?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -327,7 +335,11 @@ fn shoot(
 
 /// Checks the memory for the picture of a view: for all of it, or for a band. Bytes for each pixel are measured on
 /// pictures of 8192 x 8192 pixels and rounded up.
-fn check_picture_memory(flags: &RenderFlags, output: Option<&Output>, camera: &Camera) -> Result<()> {
+fn check_picture_memory(
+    flags: &RenderFlags,
+    output: Option<&Output>,
+    camera: &Camera,
+) -> Result<()> {
     let bytes = match output.map(|output| output.format) {
         // Films and timings hold a frame alone; rows of NPY files are written as they are.
         None => FRAME_BYTES,
@@ -478,7 +490,9 @@ fn draw(
     }
     let timed = timer.render(frame, &scene.splats, camera, args.repeat.unwrap_or(1))?;
     let save = |output: &Output| {
-        let exposed = to.exposures.and_then(|e| e.apply(frame, &camera.name, verbosity));
+        let exposed = to
+            .exposures
+            .and_then(|e| e.apply(frame, &camera.name, verbosity));
         let frame = exposed.as_ref().unwrap_or(frame);
         layers.save(output, frame, &timer.pictures, &camera.name, background)
     };
@@ -513,7 +527,9 @@ impl Rendered {
             shortened(&self.camera.name),
             format!("{}x{}", self.camera.width, self.camera.height),
             or_dash(counts, |c| c.splats_in_frustum.to_string()),
-            or_dash(counts, |c| format!("{:.2}M", c.fragments_blended as f64 / 1e6)),
+            or_dash(counts, |c| {
+                format!("{:.2}M", c.fragments_blended as f64 / 1e6)
+            }),
         ]
     }
 
@@ -524,7 +540,9 @@ impl Rendered {
             Some(_) => output,
             None => format!("{output} (kept)"),
         };
-        self.facts().into_iter().chain(times(self.timed.map(|t| t.median_ms), end))
+        self.facts()
+            .into_iter()
+            .chain(times(self.timed.map(|t| t.median_ms), end))
     }
 }
 

@@ -32,8 +32,8 @@ pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
 pub use formats::{
     OutputFormat, WriteOptions, load, load_bytes, load_bytes_as, load_named_bytes,
-    load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_table,
-    write_table_if, write_table_task,
+    load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_levels_if,
+    write_table, write_table_task,
 };
 pub use projection::{FisheyeLens, Projection};
 pub use scene_file::{Dropped, Scene, SceneFormat};

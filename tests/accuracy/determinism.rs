@@ -5,6 +5,7 @@ use quadrille::Frame;
 use quadrille::RenderSettings;
 use quadrille::Renderer;
 use quadrille::Splats;
+use quadrille::Task;
 use rayon::ThreadPoolBuilder;
 
 use crate::support::scenes::{self, Random};
@@ -64,6 +65,32 @@ fn a_trained_scene_on_any_number_of_threads() {
     };
     for camera in &cameras {
         assert_same_on_all_threads(&splats, &camera.resized(500, 278).unwrap());
+    }
+}
+
+/// Bands, from the top, are the rows of the whole picture, and their fragments add up.
+#[test]
+fn bands_are_the_rows_of_the_picture() {
+    let mut random = Random::new(13);
+    let camera = scenes::camera(&mut random, 231, 135);
+    let splats = scenes::splats(&mut random, &camera, 9000, 2);
+    let settings = RenderSettings::default();
+    let (whole, counts) = Renderer::default().render(&splats, &camera, &settings);
+    let mut renderer = Renderer::default();
+    for (pixels, bands) in [(0, 5), (231 * 70, 3), (231 * 135, 2), (231 * 160, 1)] {
+        let (mut drawn, mut count) = (Vec::new(), 0);
+        let each = |band: &Frame| {
+            assert_eq!(band.width(), 231);
+            count += 1;
+            drawn.extend(bytes(band));
+            Ok(())
+        };
+        let banding = (pixels, &Task::NEVER);
+        let (sum, _) = renderer
+            .render_bands(&splats, &camera, &settings, banding, each)
+            .unwrap();
+        assert_eq!((sum, count), (counts, bands));
+        assert!(drawn == bytes(&whole), "bands of {pixels} pixels");
     }
 }
 

@@ -310,9 +310,8 @@ fn the_seam_of_a_panorama_does_not_show() {
     };
     let (front, back) = (towards(1.0), towards(-1.0));
     let splats = around(&mut Random::new(44), &front, 1500, 2);
-    let draw = |camera: &Camera| {
-        Renderer::default().render(&splats, camera, &RenderSettings::default())
-    };
+    let draw =
+        |camera: &Camera| Renderer::default().render(&splats, camera, &RenderSettings::default());
     // A splat at the seam has two footprints, and is one splat in view: as many as after the turn.
     let defined = render_reference(&splats, &front, &RenderSettings::default()).1;
     let ((front, counts), (back, turned_counts)) = (draw(&front), draw(&back));

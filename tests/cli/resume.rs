@@ -7,7 +7,14 @@ use std::process::{Command, Stdio};
 use crate::support::program::{CAMERAS, DONE, Place, USAGE};
 
 const ALL: [&str; 8] = [
-    "render", "scene.ply", "--cameras", "cameras.json", "--view", "all", "-o", "out/{view}.png",
+    "render",
+    "scene.ply",
+    "--cameras",
+    "cameras.json",
+    "--view",
+    "all",
+    "-o",
+    "out/{view}.png",
 ];
 
 /// Views of which the table says that they were kept.
@@ -67,7 +74,13 @@ fn lines_are_printed_as_views_finish() {
     let place = Place::new();
     fs::create_dir(place.path("out")).unwrap();
     let last = place.path(&format!("out/shot_{}.png", CAMERAS - 1));
-    assert!(Command::new("mkfifo").arg(&last).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&last)
+            .status()
+            .unwrap()
+            .success()
+    );
     let mut child = Command::new(env!("CARGO_BIN_EXE_quadrille"))
         .args(ALL)
         .current_dir(place.path("."))

@@ -119,9 +119,10 @@ fn rotation_step(format: OutputFormat) -> f32 {
     match format {
         OutputFormat::CompressedPly => 2.0 * 1.42 / 1023.0,
         OutputFormat::Spz3 | OutputFormat::Spz4 => 2.0 * 0.71 / 511.0,
-        OutputFormat::Sog | OutputFormat::SogFolder => 2.0 * 1.42 / 255.0,
         OutputFormat::DotSplat => 2.0 / 128.0,
-        _ => 1e-6,
+        OutputFormat::Ply | OutputFormat::Glb => 1e-6,
+        // SOG.
+        _ => 2.0 * 1.42 / 255.0,
     }
 }
 

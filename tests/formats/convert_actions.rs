@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use quadrille::Task;
-use quadrille::convert::{Action, Amount, Condition, concatenate};
+use quadrille::convert::{Action, Amount, Condition, coarser_levels, concatenate};
 use quadrille::{
-    OutputFormat, Protocol, RenderSettings, SplatTable, compare, load, render, write_table,
-    write_table_task,
+    LoadOptions, OutputFormat, Protocol, RenderSettings, SplatTable, Splats, compare, load, render,
+    write_table, write_table_task,
 };
+
+use quadrille_scene::{WriteOptions, write_levels_if};
 
 use crate::conversion::{assert_same, camera, synthetic, table};
 
@@ -116,6 +118,108 @@ fn sog_is_written_as_a_folder() {
     let error = write_table(&unpacked, &scene, OutputFormat::SogFolder).unwrap_err();
     assert!(error.to_string().contains("notes.txt"), "{error}");
     assert!(meta.is_file());
+}
+
+/// A streamed SOG holds its levels, each a scene with the splats of the table, and says where they are: leaves cover all
+/// rows once, and lie within their bounds. The finest level is as good as a SOG.
+#[test]
+fn levels_of_detail_are_written_as_a_streamed_sog() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let scene = table(&synthetic(place.path(), 70_000));
+    let coarser = coarser_levels(&scene, 2, 0.5, Path::new("a.ply"), &Task::NEVER).unwrap();
+    let levels: Vec<&SplatTable> = [&scene].into_iter().chain(&coarser).collect();
+    let write = |name: &str, format| {
+        let options = WriteOptions::default();
+        write_levels_if(&path(name), &levels, format, options, &Task::NEVER, |_| {
+            Ok(true)
+        })
+        .unwrap();
+    };
+    write("a.ssog", OutputFormat::StreamedSog);
+    for _ in 0..2 {
+        write("a/lod-meta.json", OutputFormat::StreamedSogFolder);
+    }
+    let at = |name: &str, level: u32| {
+        let options = LoadOptions::new(None, level);
+        quadrille::load_with(&path(name), options).unwrap()
+    };
+    for (level, rows) in [(0, 70_000), (1, 35_000), (2, 17_500)] {
+        let zipped = at("a.ssog", level);
+        assert_eq!(zipped.splats.len(), rows);
+        assert_same("folder", &zipped, &at("a", level), 0.0);
+        assert_eq!(levels[level as usize].rows(), rows);
+        let before = levels[level as usize].splats().unwrap().0;
+        let sum = |splats: &Splats| splats.iter().map(|s| f64::from(s.mean[0])).sum::<f64>();
+        let apart = (sum(&before) - sum(&zipped.splats)).abs() / rows as f64;
+        assert!(apart < 1e-4, "level {level}: means differ by {apart}");
+    }
+    let options = LoadOptions::new(None, 3);
+    assert!(quadrille::load_with(&path("a"), options).is_err());
+    let text = std::fs::read_to_string(path("a/lod-meta.json")).unwrap();
+    let meta: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(meta["counts"], serde_json::json!([70_000, 35_000, 17_500]));
+    let mut leaves = Vec::new();
+    let mut nodes = vec![&meta["tree"]];
+    while let Some(node) = nodes.pop() {
+        match node["children"].as_array() {
+            Some(children) => {
+                for child in children {
+                    let bound = |node: &serde_json::Value, end: &str, axis: usize| {
+                        node["bound"][end][axis].as_f64().unwrap()
+                    };
+                    for axis in 0..3 {
+                        assert!(bound(node, "min", axis) <= bound(child, "min", axis));
+                        assert!(bound(node, "max", axis) >= bound(child, "max", axis));
+                    }
+                    nodes.push(child);
+                }
+            }
+            None => leaves.push(node),
+        }
+    }
+    assert!(leaves.len() > 2, "{} leaves", leaves.len());
+    for (level, rows) in [("0", 70_000), ("1", 35_000), ("2", 17_500)] {
+        let counts = leaves
+            .iter()
+            .map(|leaf| leaf["lods"][level]["count"].as_u64().unwrap());
+        assert_eq!(counts.sum::<u64>(), rows);
+    }
+    // The splats of a leaf are inside its bounds.
+    let splats = at("a", 0).splats;
+    for leaf in &leaves {
+        let range = &leaf["lods"]["0"];
+        let number = |name: &str| usize::try_from(range[name].as_u64().unwrap()).unwrap();
+        assert_eq!(number("file"), 0, "70,000 splats fit into one file");
+        for splat in splats.iter().skip(number("offset")).take(number("count")) {
+            for axis in 0..3 {
+                let v = f64::from(splat.mean[axis]);
+                let [low, high] =
+                    ["min", "max"].map(|end| leaf["bound"][end][axis].as_f64().unwrap());
+                assert!((low..=high).contains(&v), "{low} {v} {high}");
+            }
+        }
+    }
+    // What is no part of a streamed SOG stays.
+    std::fs::write(path("a/0_0/notes.txt"), "mine").unwrap();
+    let refused = write_table(&path("a"), &scene, OutputFormat::StreamedSogFolder).unwrap_err();
+    assert!(refused.to_string().contains("notes.txt"), "{refused}");
+    let error = write_levels_if(
+        &path("b.sog"),
+        &levels,
+        OutputFormat::Sog,
+        WriteOptions::default(),
+        &Task::NEVER,
+        |_| Ok(true),
+    );
+    assert!(error.unwrap_err().to_string().contains(".ssog"));
+    // A scene of splats in one place cannot be divided.
+    let mut raw = scene.raw(Path::new("a.ply"), &Task::NEVER).unwrap();
+    raw.mean.iter_mut().flatten().for_each(|v| *v = 1.0);
+    let mut heap = scene.clone();
+    heap.set_raw(raw);
+    write_table(&path("heap.ssog"), &heap, OutputFormat::StreamedSog).unwrap();
+    assert_eq!(at("heap.ssog", 0).splats.len(), 70_000);
 }
 
 /// The largest progress that `work` reports, and the number of reports.

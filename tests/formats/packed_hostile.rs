@@ -21,7 +21,7 @@ pub(crate) fn small_files() -> Vec<(String, Vec<u8>)> {
     writer.finish().unwrap();
     let table = load_table(path("small.ply"), LoadOptions::default()).unwrap();
     let mut files = Vec::new();
-    for format in OutputFormat::all().filter(|format| *format != OutputFormat::SogFolder) {
+    for format in OutputFormat::all().filter(|format| !format.is_folder()) {
         let name = format!(
             "{}.{}",
             format.name(),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use quadrille::{
-    Error, Fault, Frame, PictureFormat, decode_picture as decode, encode_picture, heat_picture,
-    read_picture as read, scaled_difference, write_picture as write, Task,
+    Error, Fault, Frame, PictureFormat, Task, decode_picture as decode, encode_picture,
+    heat_picture, read_picture as read, scaled_difference, write_picture as write,
 };
 use quadrille_base::image::files::{JpegQuality, write_bands, write_to};
 use quadrille_base::image::{from_8_bit, to_8_bit};
@@ -244,9 +244,9 @@ fn unknown_content_and_names() {
     assert!(error.to_string().ends_with("an empty file"), "{error}");
     for (name, frame) in [
         ("out.tiff", ramp(1, 1, 1.0)),
-        // JPEG has no alpha, and sizes in WebP have 14 bits.
+        // JPEG has no alpha, and a side of WebP has at most 16,383 pixels.
         ("out.jpg", ramp(1, 1, 0.5)),
-        ("out.webp", Frame::new(16_385, 1)),
+        ("out.webp", Frame::new(16_384, 1)),
         ("out.png", Frame::new(0, 3)),
         ("out.png", Frame::new(65_536, 1)),
     ] {
@@ -400,7 +400,10 @@ fn pictures_to_look_at_hold_the_colours() {
     }
     assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");
     write(path("a.jpeg"), &frame).unwrap();
-    assert_eq!(std::fs::metadata(path("a.jpeg")).unwrap().len(), sizes[1] as u64);
+    assert_eq!(
+        std::fs::metadata(path("a.jpeg")).unwrap().len(),
+        sizes[1] as u64
+    );
     assert_eq!(JpegQuality::new(0), None);
     assert_eq!(JpegQuality::new(101), None);
     for (alpha, channels) in [(1.0, 3), (0.5, 4)] {
@@ -429,7 +432,11 @@ fn bands_make_up_the_picture() {
             rows.iter().try_for_each(|rows| {
                 let (band, rest) = left.split_at(rows * 40);
                 left = rest;
-                write(&Frame::from_pixels(40, u32::try_from(*rows).unwrap(), band.to_vec()))
+                write(&Frame::from_pixels(
+                    40,
+                    u32::try_from(*rows).unwrap(),
+                    band.to_vec(),
+                ))
             })
         })
     };
@@ -439,14 +446,30 @@ fn bands_make_up_the_picture() {
     assert!(bytes == whole);
     bands("bands.png", PictureFormat::Png, &[16, 8]).unwrap();
     write(path("whole.png"), &frame).unwrap();
-    assert_eq!(read(path("bands.png")).unwrap(), read(path("whole.png")).unwrap());
-    assert!(std::fs::read(path("bands.png")).unwrap().windows(4).any(|name| name == b"sRGB"));
+    assert_eq!(
+        read(path("bands.png")).unwrap(),
+        read(path("whole.png")).unwrap()
+    );
+    assert!(
+        std::fs::read(path("bands.png"))
+            .unwrap()
+            .windows(4)
+            .any(|name| name == b"sRGB")
+    );
     // A picture that lacks rows is not left behind, nor is one of a format without bands.
     assert!(bands("short.png", PictureFormat::Png, &[16]).is_err());
     assert!(bands("short.exr", PictureFormat::Exr, &[24]).is_err());
-    let failed = write_bands(&path("short.npy"), PictureFormat::Npy, [40, 24], &Task::NEVER, |_| {
-        Err::<(), _>(Error::Cancelled)
-    });
+    let failed = write_bands(
+        &path("short.npy"),
+        PictureFormat::Npy,
+        [40, 24],
+        &Task::NEVER,
+        |_| Err::<(), _>(Error::Cancelled),
+    );
     assert!(matches!(failed, Err(Error::Cancelled)));
-    assert!(["short.png", "short.exr", "short.npy"].iter().all(|name| !path(name).exists()));
+    assert!(
+        ["short.png", "short.exr", "short.npy"]
+            .iter()
+            .all(|name| !path(name).exists())
+    );
 }

@@ -27,7 +27,11 @@ impl<'j> Job<'j> {
         let job = Self {
             args,
             settings,
-            output: args.quality.applied(Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?)?,
+            output: args.quality.applied(Output::parse(
+                args.output.as_deref(),
+                &[VIEW, VARIANT],
+                args.json,
+            )?)?,
             heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, VARIANT])?,
             bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
         };

@@ -32,7 +32,11 @@ impl<'j> Job<'j> {
         let job = Self {
             args,
             settings,
-            output: args.quality.applied(Output::parse(args.output.as_deref(), args.aov.placeholders(), args.json)?)?,
+            output: args.quality.applied(Output::parse(
+                args.output.as_deref(),
+                args.aov.placeholders(),
+                args.json,
+            )?)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
             diff: args
                 .diff_unmerged

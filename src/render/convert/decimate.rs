@@ -94,6 +94,28 @@ pub(super) fn decimate(
     Ok(())
 }
 
+/// `count` coarser levels of detail of `table`, the finest first: each has `share` of the splats of the level before, 0
+/// to 1, but at least one.
+///
+/// # Errors
+/// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that are not finite, where `path` names the
+/// input, and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+pub fn coarser_levels(
+    table: &SplatTable,
+    count: usize,
+    share: f64,
+    path: &Path,
+    task: &Task,
+) -> Result<Vec<SplatTable>> {
+    let mut levels: Vec<SplatTable> = Vec::new();
+    for _ in 0..count {
+        let mut coarser = levels.last().unwrap_or(table).clone();
+        decimate(&mut coarser, Amount::Share(share), path, task)?;
+        levels.push(coarser);
+    }
+    Ok(levels)
+}
+
 /// Splats that are being merged.
 struct Merging {
     bodies: Vec<Body>,

@@ -15,7 +15,7 @@ pub use action::Action;
 pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
-pub use decimate::Amount;
+pub use decimate::{Amount, coarser_levels};
 pub use prune::{largest_weights, prune};
 pub use report::{
     AttributeError, AttributeErrors, ViewComparison, ViewDifference, attribute_errors, worst_view,

@@ -25,7 +25,7 @@ use quadrille_base::error::{Error, Result, shown};
 use quadrille_base::task::Task;
 pub use scene_folder::scene_file;
 pub use source_files::source_files;
-pub use write::{OutputFormat, WriteOptions, write_table, write_table_if, write_table_task};
+pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table, write_table_task};
 
 use format_reader::{FormatReader, Reader, SceneSource};
 

@@ -26,6 +26,10 @@ pub enum OutputFormat {
     Sog,
     /// SOG of version 2 as a folder: a `meta.json` and the pictures beside it.
     SogFolder,
+    /// Streamed SOG, with levels of detail, as a zip.
+    StreamedSog,
+    /// Streamed SOG as a folder: a `lod-meta.json` and folders of SOGs beside it.
+    StreamedSogFolder,
     /// 32 bytes per splat.
     DotSplat,
     /// GLB with `KHR_gaussian_splatting`.
@@ -84,7 +88,7 @@ impl WriteOptions {
 
 /// All formats, with the names by which options choose them and the extensions of files. The first one
 /// whose extension a name has is the name's format. A folder has no extension.
-const OUTPUTS: [(OutputFormat, &str, &str); 8] = [
+const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
     (
         OutputFormat::CompressedPly,
         "compressed-ply",
@@ -94,17 +98,27 @@ const OUTPUTS: [(OutputFormat, &str, &str); 8] = [
     (OutputFormat::Spz4, "spz4", ".spz"),
     (OutputFormat::Spz3, "spz3", ".spz"),
     (OutputFormat::Sog, "sog", ".sog"),
+    (OutputFormat::StreamedSog, "streamed-sog", ".ssog"),
     (OutputFormat::DotSplat, "splat", ".splat"),
     (OutputFormat::Glb, "glb", ".glb"),
     (OutputFormat::SogFolder, "sog-folder", ""),
+    (OutputFormat::StreamedSogFolder, "streamed-sog-folder", ""),
+];
+
+/// The formats that are folders, with the names of their descriptions.
+const FOLDERS: [(OutputFormat, &str); 2] = [
+    (OutputFormat::SogFolder, sog::META),
+    (OutputFormat::StreamedSogFolder, sog::LOD_META),
 ];
 
 impl OutputFormat {
-    /// The format of files called `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.splat` or
-    /// `.glb`, or the `meta.json` of a SOG in a folder.
+    /// The format of files called `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.ssog` (streamed SOG),
+    /// `.splat` or `.glb`, or the `meta.json` or `lod-meta.json` of a SOG or streamed SOG in a folder.
     pub fn of_name(path: &Path) -> Option<Self> {
-        if path.file_name().is_some_and(|name| name == sog::META) {
-            return Some(Self::SogFolder);
+        let mut folders = FOLDERS.into_iter();
+        let is_named = |meta: &str| path.file_name().is_some_and(|name| name == meta);
+        if let Some((format, _)) = folders.find(|(_, meta)| is_named(meta)) {
+            return Some(format);
         }
         let name = path.to_string_lossy().to_ascii_lowercase();
         let has = |(_, _, extension): &&(Self, &str, &str)| {
@@ -118,13 +132,29 @@ impl OutputFormat {
         OUTPUTS.into_iter().map(|(format, _, _)| format)
     }
 
-    /// The file that a program reads first when `path` has been written: `path` itself, or the `meta.json`
+    /// The file that a program reads first when `path` has been written: `path` itself, or the description
     /// inside, if it is the folder of a SOG.
     pub fn main_file(self, path: &Path) -> PathBuf {
-        match self {
-            Self::SogFolder => folder_of(path).join(sog::META),
-            _ => path.to_owned(),
+        match self.description() {
+            Some(meta) => folder_of(path, meta).join(meta),
+            None => path.to_owned(),
         }
+    }
+
+    /// Whether the output is a folder.
+    pub fn is_folder(self) -> bool {
+        self.description().is_some()
+    }
+
+    /// The name of the description, if the output is a folder.
+    fn description(self) -> Option<&'static str> {
+        let mut folders = FOLDERS.into_iter();
+        folders.find_map(|(format, meta)| (format == self).then_some(meta))
+    }
+
+    /// Whether files hold several levels of detail.
+    pub fn has_levels(self) -> bool {
+        matches!(self, Self::StreamedSog | Self::StreamedSogFolder)
     }
 
     /// The extension of the format's files, with its dot; empty for a folder.
@@ -155,7 +185,8 @@ impl OutputFormat {
     pub fn max_sh_degree(self) -> u8 {
         match self {
             Self::Ply | Self::Spz3 | Self::Spz4 => 4,
-            Self::CompressedPly | Self::Sog | Self::SogFolder | Self::Glb => 3,
+            Self::CompressedPly | Self::Glb => 3,
+            Self::Sog | Self::SogFolder | Self::StreamedSog | Self::StreamedSogFolder => 3,
             Self::DotSplat => 0,
         }
     }
@@ -168,6 +199,7 @@ impl OutputFormat {
         match self {
             Self::CompressedPly => improved_chunk_order(raw, task),
             Self::Sog | Self::SogFolder => improved_order(raw, task),
+            Self::StreamedSog | Self::StreamedSogFolder => sog::streamed_order(raw, task).map(Some),
             _ => Ok(None),
         }
     }
@@ -194,11 +226,10 @@ impl OutputFormat {
                             splats (move the scene to the origin with --translate)";
             losses.push(sentence.to_owned());
         }
-        let has_flag = matches!(self, Self::Spz3 | Self::Spz4 | Self::Sog | Self::SogFolder);
-        let kept = match (self, has_flag) {
-            (Self::CompressedPly, _) => table.profile_hint,
-            (_, true) => profile_of_flag(table.antialiased()),
-            (_, false) => None,
+        let kept = match self {
+            Self::Ply | Self::CompressedPly => table.profile_hint,
+            Self::DotSplat | Self::Glb => None,
+            _ => profile_of_flag(table.antialiased()),
         };
         if let Some(profile) = table.profile_hint.filter(|hint| Some(*hint) != kept) {
             losses.push(format!(
@@ -210,10 +241,10 @@ impl OutputFormat {
     }
 }
 
-/// The folder of a SOG: `path` itself, or the folder of its `meta.json`.
-fn folder_of(path: &Path) -> &Path {
+/// The folder of a SOG: `path` itself, or the folder of its description `meta`.
+fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
     match path.parent() {
-        Some(folder) if path.file_name().is_some_and(|name| name == sog::META) => folder,
+        Some(folder) if path.file_name().is_some_and(|name| name == meta) => folder,
         _ => path,
     }
 }
@@ -240,25 +271,38 @@ pub fn write_table_task(
     task: &Task,
 ) -> Result<()> {
     let options = WriteOptions::default();
-    write_table_if(path, table, format, options, task, |_| Ok(true)).map(drop)
+    write_levels_if(path, &[table], format, options, task, |_| Ok(true)).map(drop)
 }
 
-/// As [`write_table_task`], with options, but replaces an old file only if `accept` returns true, and returns whether it did.
-/// `accept` takes the path of the complete new file, or of its folder, which has a temporary name.
+/// As [`write_table_task`], of the levels of detail of a scene, from the finest to the coarsest, with options. It replaces
+/// an old file only if `accept` returns true, and returns whether it did. `accept` takes the path of the complete new
+/// file, or of its folder, which has a temporary name.
 ///
 /// # Errors
-/// As [`write_table_task`] and [`WriteOptions::check`], and the errors of `accept`.
-pub fn write_table_if(
+/// As [`write_table_task`] and [`WriteOptions::check`], the errors of `accept`, and [`Error::Argument`] unless there is one
+/// level, or several for a format that [has them](OutputFormat::has_levels).
+pub fn write_levels_if(
     path: &Path,
-    table: &SplatTable,
+    levels: &[&SplatTable],
     format: OutputFormat,
     options: WriteOptions,
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
     options.check(format)?;
+    let table = match levels {
+        [table] => table,
+        [table, ..] if format.has_levels() => table,
+        _ => {
+            let found = format!("{} for the format {}", levels.len(), format.name());
+            let expected = "one, or several in a streamed SOG (.ssog)";
+            return Err(Error::argument("levels of detail", expected, found));
+        }
+    };
     let level = options.compression_level;
-    format.check(table, path, task)?;
+    for table in levels {
+        format.check(table, path, task)?;
+    }
     let bytes = match format {
         OutputFormat::Ply => {
             let write = |out: &mut dyn Write| ply::write_table(table, out);
@@ -274,7 +318,14 @@ pub fn write_table_if(
         OutputFormat::Sog => sog::write(table, path, task)?,
         OutputFormat::SogFolder => {
             let files = sog::write_files(table, path, task)?;
-            return write_folder(folder_of(path), &files, &sog::FILES, task, accept);
+            let is_part = |name: &str| sog::FILES.contains(&name);
+            return write_folder(folder_of(path, sog::META), &files, is_part, task, accept);
+        }
+        OutputFormat::StreamedSog => sog::write_streamed(levels, path, task)?,
+        OutputFormat::StreamedSogFolder => {
+            let files = sog::write_streamed_files(levels, path, task)?;
+            let folder = folder_of(path, sog::LOD_META);
+            return write_folder(folder, &files, sog::is_streamed_part, task, accept);
         }
         OutputFormat::DotSplat => dot_splat::write(table, path, task)?,
         OutputFormat::Glb => gltf::write(table, path, task)?,

@@ -35,6 +35,7 @@ use crate::output::{write_whole, write_whole_task};
 use crate::task::Task;
 pub use jpeg::JpegQuality;
 pub use planes::Plane;
+pub use webp::encode_webp;
 
 use limits::{MAX_FILE_BYTES, check_size};
 pub(crate) use png::{MAGIC as PNG_MAGIC, straight_8_bit};
@@ -113,7 +114,10 @@ impl PictureFormat {
         check_size(size)?;
         let side = size[0].max(size[1]);
         if self == Self::WebP && side > webp::MAX_SIDE_PIXELS {
-            let expected = format!("at most {} pixels per side in a .webp", webp::MAX_SIDE_PIXELS);
+            let expected = format!(
+                "at most {} pixels per side in a .webp",
+                webp::MAX_SIDE_PIXELS
+            );
             let found = format!("{} x {}", size[0], size[1]);
             return Err(Error::argument("picture size", expected, found));
         }
@@ -207,7 +211,7 @@ pub fn read_planes(path: &Path) -> Result<Vec<Plane>> {
 ///
 /// # Errors
 /// [`Error::Argument`] when the extension is not `.png`, `.exr`, `.npy`, `.jpg`, `.jpeg` or `.webp`, or the picture has
-/// no pixels, more than 65 535 per side (of WebP, 16 384) or more than 2^28, or is transparent for JPEG;
+/// no pixels, more than 65 535 per side (of WebP, 16 383) or more than 2^28, or is transparent for JPEG;
 /// [`Error::Write`] when the file cannot be written.
 pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
     let path = path.as_ref();

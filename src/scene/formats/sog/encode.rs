@@ -2,11 +2,11 @@
 
 use std::io::{self, Cursor, Write};
 
-use image_webp::{ColorType, EncoderParams, WebPEncoder};
 use rayon::prelude::*;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use quadrille_base::image::files::encode_webp;
 use quadrille_base::task::Task;
 
 /// Sides of pictures are multiples of this.
@@ -26,7 +26,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// Encodes the picture as lossless WebP, with or without the predictor, whichever is smaller.
+    /// Encodes the picture as lossless WebP.
     fn encode(mut self) -> io::Result<Vec<u8>> {
         let lines = self
             .pixels
@@ -37,32 +37,13 @@ impl Picture {
         let pixels = &mut self.pixels;
         pixels.resize(self.width * lines, [0, 0, 0, 255]);
         let is_opaque = pixels.iter().all(|[_, _, _, a]| *a == 255);
-        let (bytes, colour) = match is_opaque {
-            true => {
-                let rgb = pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]);
-                (rgb.collect(), ColorType::Rgb8)
-            }
-            false => (pixels.as_flattened().to_vec(), ColorType::Rgba8),
-        };
         let side = |length: usize| u32::try_from(length).map_err(io::Error::other);
-        let (width, height) = (side(self.width)?, side(lines)?);
-        let encode = |predictor: bool| -> io::Result<Vec<u8>> {
-            let mut file = Vec::new();
-            let mut encoder = WebPEncoder::new(&mut file);
-            let mut parameters = EncoderParams::default();
-            parameters.use_predictor_transform = predictor;
-            encoder.set_params(parameters);
-            let done = encoder.encode(&bytes, width, height, colour);
-            done.map_err(io::Error::other)?;
-            Ok(file)
-        };
-        let (with, without) = rayon::join(|| encode(true), || encode(false));
-        let (with, without) = (with?, without?);
-        Ok(if with.len() <= without.len() {
-            with
-        } else {
-            without
-        })
+        let size = [side(self.width)?, side(lines)?];
+        if is_opaque {
+            let rgb = pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]);
+            return encode_webp(&rgb.collect::<Vec<_>>(), false, size);
+        }
+        encode_webp(pixels.as_flattened(), true, size)
     }
 }
 
@@ -84,11 +65,11 @@ pub(super) fn files(
 }
 
 /// A zip of files, which are stored as they are.
-pub(super) fn zip(files: &[(&str, Vec<u8>)]) -> io::Result<Vec<u8>> {
+pub(super) fn zip(files: &[(impl AsRef<str>, Vec<u8>)]) -> io::Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (name, bytes) in files {
-        zip.start_file(*name, stored)?;
+        zip.start_file(name.as_ref(), stored)?;
         zip.write_all(bytes)?;
     }
     Ok(zip.finish()?.into_inner())

@@ -9,12 +9,16 @@ mod codebook;
 mod decode;
 mod encode;
 mod lod;
+mod lod_write;
 mod meta;
 mod palette;
 mod read;
 mod textures;
 mod write;
 
+pub(super) use lod_write::{
+    is_streamed_part, streamed_order, write_streamed, write_streamed_files,
+};
 pub(super) use read::read;
 pub(super) use write::{write, write_files};
 

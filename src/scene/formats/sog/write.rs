@@ -39,6 +39,19 @@ pub(in crate::formats) fn write_files(
     if let Some(order) = improved_order(&raw, task)? {
         raw.select(&order, task)?;
     }
+    sog_files(&raw, table.antialiased(), path, task)
+}
+
+/// Rows, in their order, as the names and contents of the files of a SOG; `antialiased` is the profile's flag.
+///
+/// # Errors
+/// [`Error::Write`] and [`Error::Cancelled`]; `path` is for errors.
+pub(super) fn sog_files(
+    raw: &RawColumns,
+    antialiased: Option<bool>,
+    path: &Path,
+    task: &Task,
+) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let width = picture_width(raw.rows());
     let mut pictures = Vec::new();
     let mut add = |name: &'static str, width: usize, pixels: Vec<[u8; 4]>| {
@@ -48,14 +61,14 @@ pub(in crate::formats) fn write_files(
             pixels,
         });
     };
-    let means = means(&raw, task)?;
+    let means = means(raw, task)?;
     let generator = concat!("quadrille ", env!("CARGO_PKG_VERSION"));
     let mut meta = json!({
         "version": 2,
         "asset": {"generator": generator},
         "count": raw.rows(),
     });
-    if let Some(antialiased) = table.antialiased() {
+    if let Some(antialiased) = antialiased {
         meta["model"] = json!(if antialiased { "antialiased" } else { "3dgs" });
     }
     meta["means"] = json!({

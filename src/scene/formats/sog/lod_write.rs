@@ -1,0 +1,279 @@
+//! Writing of streamed SOG: levels of detail in a tree over SOGs.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::encode::zip;
+use super::write::sog_files;
+use super::{FILES, LOD_META};
+use crate::morton::improved_order;
+use crate::table::{RawColumns, SplatTable};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
+
+/// Maximum number of splats of a leaf at the finest level (assumed): a leaf is what a viewer switches between levels.
+const LEAF_SPLATS: usize = 1 << 15;
+/// Number of splats after which the leaves of a level begin a new file (assumed, the default of other writers).
+const FILE_SPLATS: usize = 512 << 10;
+/// Reach of a splat in its largest standard deviations, for the bounds of leaves.
+const REACH: f64 = 3.0;
+
+/// The names and contents of the files of a streamed SOG, whose description comes last.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Tables, from the finest level of detail to the coarsest, as the bytes of a streamed SOG in a zip.
+///
+/// # Errors
+/// The errors of [`write_streamed_files`].
+pub(in crate::formats) fn write_streamed(
+    levels: &[&SplatTable],
+    path: &Path,
+    task: &Task,
+) -> Result<Vec<u8>> {
+    zip(&write_streamed_files(levels, path, task)?).map_err(|e| Error::write(path, e))
+}
+
+/// Tables, from the finest level of detail to the coarsest, as the names and contents of the files of a streamed SOG.
+///
+/// # Errors
+/// [`Error::Malformed`] for rows that are not finite, and [`Error::Cancelled`]; `path` is for errors.
+pub(in crate::formats) fn write_streamed_files(
+    levels: &[&SplatTable],
+    path: &Path,
+    task: &Task,
+) -> Result<Files> {
+    let raw = levels.iter().map(|table| table.raw(path, task));
+    let mut raw: Vec<RawColumns> = raw.collect::<Result<_>>()?;
+    let Some(finest) = raw.first() else {
+        return Ok(Files::new());
+    };
+    let tree = Node::over(finest, (0..).take(finest.rows()).collect(), task)?;
+    let mut ranges = Vec::new();
+    for level in &mut raw {
+        ranges.push(order_by_leaf(level, &tree, task)?);
+    }
+    let steps = task.steps(ranges.iter().map(|level| level.len() as u64).sum());
+    let (mut files, mut names, mut placed) = (Files::new(), Vec::new(), Vec::new());
+    for (number, (level, leaves)) in raw.iter().zip(&ranges).enumerate() {
+        let mut rest = leaves.as_slice();
+        let mut places = Vec::new();
+        while let Some(first) = rest.first() {
+            let fits = |leaf: &&Range<usize>| leaf.start - first.start < FILE_SPLATS;
+            let (inside, after) = rest.split_at(rest.iter().take_while(fits).count());
+            rest = after;
+            let rows = first.start..inside.last().map_or(first.end, |leaf| leaf.end);
+            let place = |leaf: &Range<usize>| (names.len(), leaf.start - rows.start, leaf.len());
+            places.extend(inside.iter().map(place));
+            let mut part = RawColumns::zeroed(0, level.sh_degree());
+            part.append(level, rows);
+            let folder = format!("{number}_{}", names.len());
+            for (name, bytes) in sog_files(&part, levels[number].antialiased(), path, task)? {
+                files.push((format!("{folder}/{name}"), bytes));
+            }
+            names.push(format!("{folder}/{}", super::META));
+            steps.advance(inside.len() as u64)?;
+        }
+        placed.push(places);
+    }
+    let leaf = |leaf: usize| {
+        let reached = raw
+            .iter()
+            .zip(&ranges)
+            .map(|(raw, ranges)| bounds(raw, ranges[leaf].clone()));
+        let [least, greatest] = reached.reduce(joined).unwrap_or_default();
+        let place = |(level, places): (usize, &Vec<(usize, usize, usize)>)| {
+            let (file, offset, count) = places[leaf];
+            (
+                level.to_string(),
+                json!({"file": file, "offset": offset, "count": count}),
+            )
+        };
+        let lods: serde_json::Map<_, _> = placed.iter().enumerate().map(place).collect();
+        (json!({"lods": lods}), [least, greatest])
+    };
+    let description = json!({
+        "version": 1,
+        "lodLevels": levels.len(),
+        "counts": raw.iter().map(RawColumns::rows).collect::<Vec<_>>(),
+        "filenames": names,
+        "tree": tree.description(&leaf).0,
+    });
+    files.push((
+        LOD_META.to_owned(),
+        Value::to_string(&description).into_bytes(),
+    ));
+    Ok(files)
+}
+
+/// The order in which the finest level of a streamed SOG is written.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
+    let tree = Node::over(raw, (0..).take(raw.rows()).collect(), task)?;
+    Ok(leaves_of(raw, &tree, task)?.concat())
+}
+
+/// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new one
+/// replaces.
+pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
+    let Some((folder, file)) = name.split_once('/') else {
+        return name == LOD_META;
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_folder = folder
+        .split_once('_')
+        .is_some_and(|(level, number)| is_number(level) && is_number(number));
+    is_folder && (file.is_empty() || FILES.contains(&file))
+}
+
+type Bounds = [[f64; 3]; 2];
+
+/// A node of the tree: a leaf with its number, or two halves of space.
+enum Node {
+    Leaf(usize),
+    Split {
+        axis: usize,
+        /// Splats below this coordinate are in the first half.
+        at: f64,
+        halves: Box<[Node; 2]>,
+    },
+}
+
+impl Node {
+    /// Halves `rows` at the median of their longest axis until leaves are small. Equal positions stay together.
+    fn over(raw: &RawColumns, rows: Vec<u32>, task: &Task) -> Result<Self> {
+        Self::numbered(raw, rows, &mut 0, task)
+    }
+
+    fn numbered(
+        raw: &RawColumns,
+        mut rows: Vec<u32>,
+        leaves: &mut usize,
+        task: &Task,
+    ) -> Result<Self> {
+        task.check()?;
+        let split = match rows.len() > LEAF_SPLATS {
+            true => median(raw, &mut rows),
+            false => None,
+        };
+        let Some((axis, at)) = split else {
+            *leaves += 1;
+            return Ok(Self::Leaf(*leaves - 1));
+        };
+        let is_below = |row: &u32| raw.mean[axis][*row as usize] < at;
+        let (below, above) = rows.into_iter().partition(is_below);
+        let halves = [
+            Self::numbered(raw, below, leaves, task)?,
+            Self::numbered(raw, above, leaves, task)?,
+        ];
+        Ok(Self::Split {
+            axis,
+            at,
+            halves: Box::new(halves),
+        })
+    }
+
+    fn leaves(&self) -> usize {
+        match self {
+            Self::Leaf(_) => 1,
+            Self::Split { halves, .. } => halves.iter().map(Self::leaves).sum(),
+        }
+    }
+
+    fn leaf_of(&self, position: [f64; 3]) -> usize {
+        match self {
+            Self::Leaf(number) => *number,
+            Self::Split { axis, at, halves } => {
+                halves[usize::from(position[*axis] >= *at)].leaf_of(position)
+            }
+        }
+    }
+
+    /// The description of the node, and its bounds, from the one of a leaf.
+    fn description(&self, leaf: &impl Fn(usize) -> (Value, Bounds)) -> (Value, Bounds) {
+        let (mut node, bounds) = match self {
+            Self::Leaf(number) => leaf(*number),
+            Self::Split { halves, .. } => {
+                let [(first, a), (second, b)] =
+                    halves.each_ref().map(|half| half.description(leaf));
+                (json!({"children": [first, second]}), joined(a, b))
+            }
+        };
+        node["bound"] = json!({"min": bounds[0], "max": bounds[1]});
+        (node, bounds)
+    }
+}
+
+/// The longest axis of the positions of `rows`, and a coordinate that halves them; `None` if they are all equal.
+fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
+    let extent = |column: &Vec<f64>| {
+        let values = rows.iter().map(|row| column[*row as usize]);
+        let fold = |(low, high): (f64, f64), v: f64| (low.min(v), high.max(v));
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), fold)
+    };
+    let extents = raw.mean.each_ref().map(extent);
+    let length = |axis: &usize| extents[*axis].1 - extents[*axis].0;
+    let axis = (0..3).max_by(|a, b| length(a).total_cmp(&length(b)))?;
+    let column = &raw.mean[axis];
+    let middle = rows.len() / 2;
+    let by_place = |a: &u32, b: &u32| column[*a as usize].total_cmp(&column[*b as usize]);
+    let (_, median, above) = rows.select_nth_unstable_by(middle, by_place);
+    let (least, at) = (extents[axis].0, column[*median as usize]);
+    if at > least {
+        return Some((axis, at));
+    }
+    // More than half of the splats lie at the least coordinate: the next one divides.
+    let next = above
+        .iter()
+        .map(|row| column[*row as usize])
+        .filter(|v| *v > least);
+    next.reduce(f64::min).map(|at| (axis, at))
+}
+
+/// The rows of each leaf, in an order in which neighbours are close.
+fn leaves_of(raw: &RawColumns, tree: &Node, task: &Task) -> Result<Vec<Vec<u32>>> {
+    let mut leaves = vec![Vec::new(); tree.leaves()];
+    let order = improved_order(raw, task)?;
+    for row in order.unwrap_or_else(|| (0..).take(raw.rows()).collect()) {
+        let position = raw.mean.each_ref().map(|column| column[row as usize]);
+        leaves[tree.leaf_of(position)].push(row);
+    }
+    Ok(leaves)
+}
+
+/// Orders the rows of a level by leaf; returns the rows of each.
+fn order_by_leaf(raw: &mut RawColumns, tree: &Node, task: &Task) -> Result<Vec<Range<usize>>> {
+    let leaves = leaves_of(raw, tree, task)?;
+    raw.select(&leaves.concat(), task)?;
+    let mut start = 0;
+    let range = |leaf: &Vec<u32>| {
+        start += leaf.len();
+        start - leaf.len()..start
+    };
+    Ok(leaves.iter().map(range).collect())
+}
+
+/// The box around splats, as far as they reach.
+fn bounds(raw: &RawColumns, rows: Range<usize>) -> Bounds {
+    let empty = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+    rows.fold(empty, |bounds, row| {
+        let largest = raw.scale.iter().map(|column| f64::from(column[row]));
+        let reach = REACH * largest.fold(f64::NEG_INFINITY, f64::max).exp();
+        let centre = raw.mean.each_ref().map(|column| column[row]);
+        joined(
+            bounds,
+            [centre.map(|v| v - reach), centre.map(|v| v + reach)],
+        )
+    })
+}
+
+fn joined([low, high]: Bounds, [other_low, other_high]: Bounds) -> Bounds {
+    let axes = [0, 1, 2];
+    [
+        axes.map(|axis| low[axis].min(other_low[axis])),
+        axes.map(|axis| high[axis].max(other_high[axis])),
+    ]
+}
