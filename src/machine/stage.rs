@@ -55,6 +55,11 @@ pub trait Sink<P, M> {
 
     /// Ends the draw. No item is offered after `at`.
     fn end(&mut self, at: Cycle, state: &mut M);
+
+    /// First cycle at which another item can be accepted; 0 of a consumer that does not say.
+    fn free(&self) -> Cycle {
+        0
+    }
 }
 
 /// A stage, the queue in front of it, and its successor.

@@ -22,6 +22,7 @@ mod gscore;
 mod hand_worked;
 mod in_shader;
 mod late_fragment;
+mod limits;
 mod memory;
 mod microbench;
 mod outside_unit;

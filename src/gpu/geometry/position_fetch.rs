@@ -128,6 +128,10 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for B
 
     /// The fetch outlives the loan.
     fn end(&mut self, _at: Cycle, _state: &mut DrawState<'m>) {}
+
+    fn free(&self) -> Cycle {
+        self.in_flight.queue.entry(0)
+    }
 }
 
 impl<'m> Stage<DrawState<'m>> for FetchedVertices {

@@ -155,8 +155,11 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         let mut left = arrival;
         for primitive in state.draw.primitives(splat) {
             let start = self.pipe.start(arrival);
-            self.pipe
-                .hold_until(self.results_at.max(start), StallReason::Miss);
+            let ready = self.results_at.max(start);
+            // While the fetch behind the unit has no room, nothing waits for the results.
+            let room = next.free().min(ready);
+            self.pipe.hold_until(room, StallReason::Blocked);
+            self.pipe.hold_until(ready, StallReason::Miss);
             let start = self.pipe.free();
             left = self.pipe.issue(primitive, start, 1, state, next);
         }

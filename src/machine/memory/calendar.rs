@@ -1,6 +1,11 @@
 //! Bandwidth as a calendar of windows. Each request books bytes in the first windows with room at or
 //! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
+//!
+//! Windows are kept in a ring. Before it, the calendar is coarse: a request that is older than the ring books in
+//! the [`past`](super::past) at its own cycle, since the units that wait for it are in that past as well.
+//! Moving it to the ring would turn the distance of the calendar's ends into a latency of memory.
 
+use super::past::Past;
 use crate::rate::Rate;
 use crate::timing::{Cycle, Timeline};
 use quadrille_base::math::index;
@@ -11,6 +16,8 @@ const WINDOW_CYCLES: u64 = 16;
 const WINDOWS: u64 = 1 << 14;
 /// Largest number of windows kept, a power of two.
 const MOST_WINDOWS: u64 = 1 << 20;
+/// Windows per block of the past in a run of up to 67 million cycles.
+const PAST_WINDOWS: u64 = 1 << 10;
 
 /// A window of the ring.
 #[derive(Debug, Clone, Copy)]
@@ -32,12 +39,14 @@ pub struct Calendar {
     bytes_per_cycle: u64,
     /// `2^48 / bytes_per_cycle`, rounded up.
     reciprocal: u64,
-    /// Ring of the windows from `first` on. A request older than all of them is booked in the oldest.
+    /// Ring of the windows from `first` on.
     windows: Vec<Window>,
     /// Number of windows less one, which has all bits below its highest.
     mask: u64,
     /// First window of the ring.
     first: u64,
+    /// Bytes that can still be booked before the ring.
+    past: Past,
     /// Bytes booked so far.
     pub bytes: u64,
     /// Bytes by window of time, if kept.
@@ -45,8 +54,8 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1. Requests may come 262,144 cycles out
-    /// of time order.
+    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1. Requests that come more than 262,144
+    /// cycles out of time order find less exact bandwidth.
     pub fn new(bytes_per_cycle: u64) -> Self {
         Self::spanning(bytes_per_cycle, 0)
     }
@@ -66,6 +75,7 @@ impl Calendar {
             windows: (0..count).map(window).collect(),
             mask: count - 1,
             first: 0,
+            past: Past::new(PAST_WINDOWS),
             bytes: 0,
             timeline: None,
         }
@@ -86,9 +96,13 @@ impl Calendar {
         self.bytes.div_ceil(self.bytes_per_cycle)
     }
 
-    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
+    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes, which is `at` without
+    /// any.
     #[inline]
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
+        if bytes == 0 {
+            return at;
+        }
         self.bytes += bytes;
         let number = at / WINDOW_CYCLES;
         if number.wrapping_sub(self.first) <= self.mask {
@@ -113,6 +127,19 @@ impl Calendar {
 
     fn book_from(&mut self, mut from: u64, bytes: u64, at: Cycle) -> Cycle {
         let mut left = bytes;
+        while from < self.first
+            && let Some((taken, window)) = self.past.book(left, from)
+        {
+            left -= taken;
+            let passed = at.max(window * WINDOW_CYCLES);
+            if let Some(timeline) = &mut self.timeline {
+                timeline.add(passed, taken);
+            }
+            if left == 0 {
+                return passed;
+            }
+            from = window;
+        }
         loop {
             let window = self.with_room(from);
             let booked = &mut self.windows[index(window & self.mask)];
@@ -175,6 +202,14 @@ impl Calendar {
         }
         let first = window + 1 - count;
         // At most the whole ring, however far the window is ahead.
+        let replaced = count.min(first - self.first);
+        for old in self.first..self.first + replaced {
+            let used = self.windows[index(old & self.mask)].used;
+            self.past.add(old, 1, self.bytes_per_window - used);
+        }
+        let skipped = self.first + replaced;
+        self.past
+            .add(skipped, first - skipped, self.bytes_per_window);
         for new in (self.first + count).max(first)..=window {
             self.windows[index(new & self.mask)] = Window { used: 0, next: new };
         }
@@ -203,17 +238,43 @@ mod tests {
         assert_eq!(calendar.bytes, 350);
     }
 
-    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more.
+    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more: either
+    /// way the port was idle then.
     #[test]
-    fn a_wider_calendar_takes_older_requests() {
+    fn requests_from_before_the_windows_keep_their_cycle() {
         let later = |mut calendar: Calendar| {
             calendar.book(1, 300_000);
             calendar.book(1, 1)
         };
-        assert_eq!(later(Calendar::new(10)), 300_000 - 262_144 + 16);
+        assert_eq!(later(Calendar::new(10)), 1);
         assert_eq!(later(Calendar::spanning(10, 300_000)), 1);
         let widest = Calendar::spanning(10, u64::MAX);
         assert_eq!(widest.windows.len() as u64, MOST_WINDOWS);
+    }
+
+    /// The port is saturated in its first 40,000 cycles and idle up to cycle 1,000,000. A request at cycle 7
+    /// then passes in the block of 16,384 cycles that still has room: the third, whose first 7,232 cycles are
+    /// taken. Its 9,152 free cycles are booked once.
+    #[test]
+    fn the_past_has_no_more_room_than_it_had() {
+        let mut calendar = Calendar::new(10);
+        assert_eq!(calendar.book(400_000, 0), 39_999);
+        calendar.book(1, 1_000_000);
+        assert_eq!(calendar.book(10, 7), 2 * 16_384);
+        assert_eq!(calendar.book(10, 35_000), 35_000);
+        assert_eq!(calendar.book(91_500, 7), 2 * 16_384);
+        assert_eq!(calendar.book(1, 7), 3 * 16_384);
+    }
+
+    /// No bytes take no time, also of a port that is busy, and before the windows.
+    #[test]
+    fn no_bytes_take_no_time() {
+        let mut calendar = Calendar::new(10);
+        calendar.book(3_000_000, 0);
+        assert_eq!(
+            (calendar.book(0, 5), calendar.book(0, 299_000)),
+            (5, 299_000)
+        );
     }
 
     /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows
@@ -230,9 +291,16 @@ mod tests {
         assert!(last > 4 * WINDOWS * WINDOW_CYCLES);
         // No gap was left either: every request found the next free window.
         assert_eq!(calendar.bytes, last + 1);
-        // A gap larger than the ring, and a request from before it.
+        // A gap larger than the ring, and a request from before it, which passes in the block of the last byte.
+        let far = last + 1_000_001;
+        assert_eq!(calendar.book(1, far), far);
+        let old = calendar.book(16, 0);
+        assert!(
+            old > last - WINDOW_CYCLES * PAST_WINDOWS && old < last + WINDOW_CYCLES * PAST_WINDOWS
+        );
+        // A gap so large that all that has passed is one block of the past.
         let far = (1 << 40) + 15;
         assert_eq!(calendar.book(16, far), far);
-        assert!(calendar.book(16, 0) > last);
+        assert_eq!(calendar.book(16, 7), 7);
     }
 }

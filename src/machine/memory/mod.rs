@@ -11,6 +11,7 @@ pub mod dram;
 pub mod l2;
 pub mod line;
 pub mod lru;
+mod past;
 pub mod sector_cache;
 pub mod traffic;
 pub mod unit_cache;
