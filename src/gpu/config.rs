@@ -36,7 +36,7 @@ use crate::coalesce::quad_reorder::QruSpec;
 use crate::coalesce::tile_coalescing::TcSpec;
 use crate::coalesce::tile_grid_coalescing::TgcSpec;
 use quadrille_base::error::{Error, Result};
-use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Specification, spec};
+use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Rate, Specification, spec};
 
 spec! {
     /// The GPU as a whole.
@@ -345,15 +345,17 @@ impl Config {
     }
 }
 
-/// Checks that a memory, whose bandwidth follows from `fields`, moves at least a byte per cycle of the units:
-/// its port counts whole bytes per cycle.
+/// Checks that a memory, whose bandwidth follows from `fields`, moves at least a byte in 1024 cycles of the
+/// units, as any other port does.
 fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
-    // A quotient of 1 may come out one rounding below it.
-    const LEAST: f64 = 1.0 - 1e-12;
-    if bytes_per_cycle >= LEAST {
+    let least = Rate::LEAST.in_cycles(1);
+    if bytes_per_cycle >= least {
         return Ok(());
     }
-    let expected = "at least 1 byte per cycle of the units";
+    let expected = format!(
+        "at least 1/{} byte per cycle of the units",
+        Rate::LEAST.cycles()
+    );
     Err(Error::argument(
         fields,
         expected,

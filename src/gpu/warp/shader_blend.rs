@@ -23,7 +23,7 @@ use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
 use quadrille_machine::{
-    Calendar, Client, Cycle, MapKind, Memory, QuadMasks, SECTOR_BYTES, ShadedWarp, Visitor,
+    Calendar, Client, Cycle, MapKind, Memory, QuadMasks, Rate, SECTOR_BYTES, ShadedWarp, Visitor,
     WARP_QUADS, spec, statistics,
 };
 
@@ -272,7 +272,7 @@ struct ColourPorts {
 
 impl ColourPorts {
     fn new(on: BlendingCores) -> Self {
-        let all = on.cores * on.l2_bytes_per_cycle;
+        let all = Rate::of(on.cores * on.l2_bytes_per_cycle, 1);
         Self {
             places: ColourPlaces::new(on.format),
             bytes_per_cycle: on.l2_bytes_per_cycle,

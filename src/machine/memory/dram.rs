@@ -2,9 +2,9 @@
 
 use super::calendar::Calendar;
 use super::clock::cycles_in;
+use crate::rate::Rate;
 use crate::spec::spec;
 use crate::timing::Cycle;
-use quadrille_base::math::whole;
 
 spec! {
     /// Configuration of DRAM.
@@ -32,12 +32,11 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// Creates an idle memory beside units at `clock_mhz`. Its bandwidth is rounded down to whole bytes
-    /// per cycle, at least 1.
+    /// Creates an idle memory beside units at `clock_mhz`.
     pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            calendar: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
+            calendar: Calendar::new(Rate::nearest(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
         }
     }
@@ -61,7 +60,7 @@ impl Dram {
 
     /// Takes requests up to `cycles` out of time order; none has come yet.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
-        self.calendar = Calendar::spanning(self.calendar.bytes_per_cycle(), cycles);
+        self.calendar = Calendar::spanning(self.calendar.rate(), cycles);
     }
 
     /// Returns the calendar of the DRAM port.

@@ -1,5 +1,5 @@
-//! Summary of a port's calendar before its oldest window: the bytes that were not booked, in blocks of many
-//! windows.
+//! Summary of a port's calendar before its oldest window: the parts of bytes that were not booked, in blocks of
+//! many windows.
 //!
 //! Within a block it is no longer known which cycles have room, so bytes that fit into the block of their
 //! cycle pass when they ask to. A port as a whole still moves no more bytes than its rate.
@@ -12,13 +12,13 @@ const MOST_BLOCKS: usize = 4096;
 /// A block of windows.
 #[derive(Debug, Clone, Copy)]
 struct Block {
-    /// Bytes that can still be booked.
+    /// Parts that can still be booked.
     free: u64,
     /// A block that is no later than the first one with room at or after this one, unless this one has room.
     next: usize,
 }
 
-/// Free bytes of the windows that a calendar no longer keeps.
+/// Free parts of the windows that a calendar no longer keeps.
 #[derive(Debug)]
 pub(super) struct Past {
     blocks: Vec<Block>,
@@ -35,7 +35,7 @@ impl Past {
         }
     }
 
-    /// Adds `count` windows from `window` on, the first that no block holds, with `free` bytes each.
+    /// Adds `count` windows from `window` on, the first that no block holds, with `free` parts each.
     pub(super) fn add(&mut self, mut window: u64, count: u64, free: u64) {
         let end = window + count;
         while end > self.length * MOST_BLOCKS as u64 {
@@ -53,9 +53,9 @@ impl Past {
         }
     }
 
-    /// Books at most `bytes` at or after `window`, in a single block; returns the number booked and the first
+    /// Books at most `parts` at or after `window`, in a single block; returns the number booked and the first
     /// window at or after `window` in that block, or `None` if no block has room.
-    pub(super) fn book(&mut self, bytes: u64, window: u64) -> Option<(u64, u64)> {
+    pub(super) fn book(&mut self, parts: u64, window: u64) -> Option<(u64, u64)> {
         let from = index(window / self.length);
         let mut found = from;
         while self.blocks.get(found)?.free == 0 {
@@ -65,7 +65,7 @@ impl Past {
             self.blocks[from].next = found.min(self.blocks.len() - 1).max(from + 1);
         }
         let room = &mut self.blocks[found];
-        let taken = bytes.min(room.free);
+        let taken = parts.min(room.free);
         room.free -= taken;
         Some((taken, window.max(found as u64 * self.length)))
     }
