@@ -168,6 +168,14 @@ impl IssuePort {
         taken
     }
 
+    /// Cycles so far in which the port was blocked, and in which it was busy.
+    pub fn output_cycles(&self) -> [u64; 2] {
+        [
+            self.activity.idle[StallReason::Blocked as usize],
+            self.activity.busy,
+        ]
+    }
+
     /// Cycle at which the port is free and the last item has been accepted.
     pub fn done(&self) -> Cycle {
         self.clock.whole_cycle().max(self.last_taken)

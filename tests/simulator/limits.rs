@@ -56,3 +56,253 @@ fn vertex_shading_does_not_limit_few_large_splats() {
         assert_ne!(critical, Some("vertex"), "{variant}");
     }
 }
+
+/// What a row of [`LIMITS`] draws.
+#[derive(Clone, Copy)]
+enum Scene {
+    /// 6,000 primitives of a quad each.
+    Quads,
+    /// 96 squares of 1,024 quads on top of each other.
+    Layers,
+    /// 24 squares of 16,384 quads on top of each other.
+    Pictures,
+}
+use Scene::{Layers, Pictures, Quads};
+
+impl Scene {
+    fn draw(self) -> Draw {
+        match self {
+            Quads => {
+                let places: Vec<_> = (0..6_000)
+                    .map(|n| [n * 7 % 32 * 2, n * 3 % 32 * 2, 2, 2])
+                    .collect();
+                Draw::rectangles(64, 64, &places, [1.0; 3], 0.05)
+            }
+            Layers => squares(64, 96),
+            Pictures => squares(256, 24),
+        }
+    }
+}
+
+/// Resources that assignments make so scarce that they limit a draw, and their names.
+const LIMITS: [(&[&str], Variant, Scene, &str); 36] = [
+    (
+        &["vertex.primitives_per_cycle=1/8"],
+        Variant::BASELINE,
+        Quads,
+        "vertex",
+    ),
+    (&["vertex.warps=1"], Variant::BASELINE, Quads, "vertex"),
+    (
+        &["vpo.primitives_per_cycle=1/8"],
+        Variant::BASELINE,
+        Quads,
+        "vpo",
+    ),
+    (
+        &["gpu.gpcs=2", "crossbar.primitives_per_cycle=1/8"],
+        Variant::BASELINE,
+        Quads,
+        "crossbar",
+    ),
+    (
+        &["tgc.primitives_in_per_cycle=1/8"],
+        Variant::TGC,
+        Quads,
+        "tgc",
+    ),
+    (
+        &["tgc.primitives_out_per_cycle=1/8"],
+        Variant::TGC,
+        Quads,
+        "tgc_out",
+    ),
+    (
+        &["setup.primitives_per_cycle=1/8"],
+        Variant::BASELINE,
+        Quads,
+        "setup",
+    ),
+    (
+        &["coarse.tiles_per_cycle=1/16"],
+        Variant::BASELINE,
+        Layers,
+        "coarse",
+    ),
+    (
+        &["hi_z.tiles_per_cycle=1/16"],
+        Variant::BASELINE,
+        Layers,
+        "hi_z",
+    ),
+    (
+        &["fine.tiles_per_cycle=1/16"],
+        Variant::BASELINE,
+        Layers,
+        "fine",
+    ),
+    (
+        &["tc.tiles_in_per_cycle=1/16"],
+        Variant::BASELINE,
+        Layers,
+        "tc",
+    ),
+    (
+        &["tc.quads_in_per_cycle=1/2"],
+        Variant::BASELINE,
+        Layers,
+        "tc",
+    ),
+    (
+        &["tc.quads_out_per_cycle=1/2"],
+        Variant::BASELINE,
+        Layers,
+        "tc_out",
+    ),
+    (
+        &["prop.quads_in_per_cycle=1/2"],
+        Variant::BASELINE,
+        Layers,
+        "prop",
+    ),
+    (
+        &["prop.quads_out_per_cycle=1/2"],
+        Variant::BASELINE,
+        Layers,
+        "pack",
+    ),
+    (
+        &["zrop.quads_per_cycle=1/2"],
+        Variant::BASELINE,
+        Layers,
+        "zrop",
+    ),
+    (&["zrop.quads_per_cycle=1/2"], Variant::HET, Layers, "zrop"),
+    (&["zrop.update_cycles=64"], Variant::HET, Layers, "zrop"),
+    (
+        &[
+            "zrop.l2_bytes_per_cycle=1",
+            "zrop.cache_bytes=512",
+            "zrop.fast_clear=false",
+        ],
+        Variant::HET,
+        Pictures,
+        "z_fill",
+    ),
+    (&["qru.quads_per_cycle=1/2"], Variant::QM, Layers, "qru"),
+    (
+        &["launch.warps_per_cycle=1/32"],
+        Variant::BASELINE,
+        Layers,
+        "launch",
+    ),
+    (
+        &["cores.issue_cycles=64"],
+        Variant::BASELINE,
+        Layers,
+        "cores",
+    ),
+    (
+        &["cores.fragment_instructions=2000"],
+        Variant::BASELINE,
+        Layers,
+        "cores",
+    ),
+    (
+        &["cores.warps_per_core=1", "cores.cores=4"],
+        Variant::BASELINE,
+        Layers,
+        "cores",
+    ),
+    (
+        &["cores.warps_out_per_cycle=1/64"],
+        Variant::BASELINE,
+        Layers,
+        "cores",
+    ),
+    (
+        &["vertex.instructions=10000"],
+        Variant::BASELINE,
+        Quads,
+        "cores",
+    ),
+    (
+        &["cores.l1_bytes_per_cycle=1"],
+        Variant::BASELINE,
+        Quads,
+        "l1_fill",
+    ),
+    (
+        &["crop.quads_per_cycle=1/2"],
+        Variant::BASELINE,
+        Layers,
+        "crop",
+    ),
+    (
+        &["crop.bytes_per_cycle=16"],
+        Variant::BASELINE,
+        Layers,
+        "crop",
+    ),
+    (
+        &["crop.wait_queue=1", "crop.cache_bytes=512"],
+        Variant::BASELINE,
+        Pictures,
+        "crop",
+    ),
+    (
+        &["crop.blend_cycles=512"],
+        Variant::BASELINE,
+        Layers,
+        "crop",
+    ),
+    (
+        &["crop.l2_bytes_per_cycle=4"],
+        Variant::BASELINE,
+        Pictures,
+        "crop_write",
+    ),
+    (
+        &["l2.slices=1", "l2.slice_bytes_per_cycle=8"],
+        Variant::BASELINE,
+        Pictures,
+        "l2",
+    ),
+    (
+        &["vertex.attribute_bytes=4096", "l2.slices=4"],
+        Variant::BASELINE,
+        Quads,
+        "l2",
+    ),
+    (
+        &["vertex.bytes_per_splat=4096"],
+        Variant::BASELINE,
+        Quads,
+        "dram",
+    ),
+    (
+        &["dram.gb_per_s=1", "l2.bytes=4096"],
+        Variant::BASELINE,
+        Pictures,
+        "dram",
+    ),
+];
+
+/// A resource that must limit a draw is named, whatever waits for it.
+#[test]
+fn the_resource_that_limits_is_named() {
+    let mut wrong = Vec::new();
+    for (assignments, variant, scene, name) in LIMITS {
+        let result = run(&scene.draw(), assignments, variant);
+        let limiting = result.limiting_unit().map(|unit| unit.name);
+        if limiting != Some(name) {
+            let critical = result.critical_unit().unwrap();
+            let share = critical.limiting_share();
+            wrong.push(format!(
+                "{variant} {assignments:?}: {} {share:.3}, {limiting:?} instead of {name}",
+                critical.name
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -223,7 +223,13 @@ impl Cores {
         program.instructions += blending.instructions(&out);
         self.counters.instructions += program.instructions;
         let schedule = &mut self.schedule;
-        let shaded = schedule.issue(scheduler, taken.at, program, owed, taken.idle_before);
+        let shaded = schedule.issue(
+            scheduler,
+            taken.at,
+            program,
+            owed,
+            [(taken.at, taken.idle_before)],
+        );
         blending.run(out, taken, shaded, state);
         taken.at
     }
@@ -275,7 +281,7 @@ impl Unit for Cores {
         }
         visitor.statistics("cores", &self.counters);
         if let Some(attributes) = &self.attributes {
-            visitor.statistics("l1", &attributes.counters);
+            attributes.visit(visitor);
         }
         if let Some(update) = &self.update {
             visitor.statistics("update", &update.counters);

@@ -235,6 +235,7 @@ impl ShaderBlend {
 
     /// Visits the statistics.
     pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
+        self.ports.visit(visitor);
         let mut counters = self.counters.clone();
         [counters.sectors_read, counters.sectors_written] = self.ports.sectors;
         visitor.statistics(ShaderBlendSpec::UNIT, &counters);
@@ -312,6 +313,13 @@ impl ColourPorts {
             bytes += count * SECTOR_BYTES;
         }
         accepted
+    }
+
+    fn visit(&self, visitor: &mut dyn Visitor) {
+        let ports = [("colour_read", &self.read), ("colour_write", &self.write)];
+        for (name, port) in ports {
+            visitor.cache_port(name, port.rate(), port.bytes);
+        }
     }
 
     /// The lines of a warp's quads, each once.

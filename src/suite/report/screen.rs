@@ -13,7 +13,7 @@ use quadrille_base::math::whole;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::result::SimulationResult;
-use quadrille_machine::UnitCycles;
+use quadrille_machine::{PortKind, UnitCycles};
 
 /// Characters of a bar.
 const BAR: usize = 10;
@@ -219,12 +219,14 @@ fn unit_of(port: &UnitCycles) -> &'static str {
     port.name.strip_suffix("_out").unwrap_or(port.name)
 }
 
-/// Units of all runs, in pipeline order.
+/// Units of all runs, in pipeline order, without the ports of their caches.
 fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
     let units = runs.iter().map(|(_, outcome)| &outcome.units);
     let all = units.max_by_key(|units| units.len());
-    let mut names: Vec<_> = all.into_iter().flatten().map(unit_of).collect();
+    let all = all.into_iter().flatten();
+    let shown = all.filter(|port| port.kind != PortKind::Cache);
+    let mut names: Vec<_> = shown.map(unit_of).collect();
     names.dedup();
     names
 }
@@ -256,6 +258,7 @@ mod tests {
     fn unit(busy: u64, idle: &[(&str, u64)]) -> UnitCycles {
         UnitCycles {
             name: "crop",
+            kind: PortKind::Pipeline,
             instances: 1,
             busy,
             idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
