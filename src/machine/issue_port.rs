@@ -73,6 +73,12 @@ impl IssuePort {
         self.clock.wait_until(cycle);
     }
 
+    /// Whether a part of the current cycle has been used.
+    #[inline]
+    pub fn is_mid_cycle(&self) -> bool {
+        self.clock.is_mid_cycle()
+    }
+
     /// Ends the current cycle, so that the next item is issued in a later one.
     #[inline]
     pub fn end_cycle(&mut self) {

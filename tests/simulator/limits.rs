@@ -12,6 +12,14 @@ fn squares(side: u32, count: usize) -> Draw {
     Draw::rectangles(side, side, &vec![[0, 0, side, side]; count], [1.0; 3], 0.25)
 }
 
+/// A draw of `count` squares of one quad.
+fn quads(count: u32) -> Draw {
+    let places: Vec<_> = (0..count)
+        .map(|n| [n * 7 % 32 * 2, n * 3 % 32 * 2, 2, 2])
+        .collect();
+    Draw::rectangles(64, 64, &places, [1.0; 3], 0.05)
+}
+
 fn run(draw: &Draw, assignments: &[&str], variant: Variant) -> SimulationResult {
     let with = |config: Config, assignment: &&str| config.with(assignment).unwrap();
     let config = assignments.iter().fold(Config::default(), with);
@@ -60,7 +68,7 @@ fn vertex_shading_does_not_limit_few_large_splats() {
 /// What a row of [`LIMITS`] draws.
 #[derive(Clone, Copy)]
 enum Scene {
-    /// 6,000 primitives of a quad each.
+    /// 6,000 primitives of a quad each, all over the picture.
     Quads,
     /// 96 squares of 1,024 quads on top of each other.
     Layers,
@@ -72,12 +80,7 @@ use Scene::{Layers, Pictures, Quads};
 impl Scene {
     fn draw(self) -> Draw {
         match self {
-            Quads => {
-                let places: Vec<_> = (0..6_000)
-                    .map(|n| [n * 7 % 32 * 2, n * 3 % 32 * 2, 2, 2])
-                    .collect();
-                Draw::rectangles(64, 64, &places, [1.0; 3], 0.05)
-            }
+            Quads => quads(6_000),
             Layers => squares(64, 96),
             Pictures => squares(256, 24),
         }
@@ -305,4 +308,33 @@ fn the_resource_that_limits_is_named() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// 40,000 primitives of a quad each, two per cycle from vertex shading. The units of the raster are at work for a
+/// cycle with each of them, or with two of them together.
+#[test]
+fn raster_units_take_as_many_primitives_as_configured() {
+    let draw = quads(40_000);
+    let units = ["coarse", "hi_z", "fine"];
+    let busy = |primitives: u32| {
+        let front = ["vertex", "vpo", "setup"].iter().map(|unit| (*unit, 2));
+        let raster = units.iter().map(|unit| (*unit, primitives));
+        let mut assignments = vec!["vertex.warps=256".to_owned()];
+        let rates = front.chain(raster);
+        assignments.extend(rates.map(|(unit, n)| format!("{unit}.primitives_per_cycle={n}")));
+        let assignments: Vec<_> = assignments.iter().map(String::as_str).collect();
+        let result = run(&draw, &assignments, Variant::BASELINE);
+        units.map(|name| {
+            result
+                .units
+                .iter()
+                .find(|unit| unit.name == name)
+                .unwrap()
+                .busy
+        })
+    };
+    assert_eq!(busy(1), [40_000; 3]);
+    let together = busy(2);
+    let is_half = |busy: &u64| (20_000..21_000).contains(busy);
+    assert!(together.iter().all(is_half), "{together:?}");
 }
