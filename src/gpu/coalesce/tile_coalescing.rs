@@ -34,7 +34,7 @@ spec! {
         /// Raster tiles per cycle in.
         tiles_in_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "as the raster units; the Emerald simulator assembles one per cycle";
         /// Quads per cycle in, from all raster tiles of the cycle.
-        quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Published "the Emerald simulator takes a raster tile of up to 16 quads per cycle";
+        quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Assumed "a full raster tile, as the Emerald simulator takes per cycle; two tiles of fewer quads share it";
         /// Quads per cycle out.
         quads_out_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
         /// Latency in cycles.

@@ -73,7 +73,7 @@ fn of_table_1(config: &Config) -> [(&'static str, f64); 15] {
             crop_quads_per_cycle(config),
         ),
         (
-            "DRAM bandwidth, 16 channels of LPDDR3-1600",
+            "DRAM bandwidth, if the 16 channels of LPDDR3-1600 are 32 bits wide",
             config.dram.gb_per_s,
         ),
     ]
