@@ -221,6 +221,13 @@ impl Config {
         check_bandwidth("1000 * dram.gb_per_s / gpu.clock_mhz", dram)
     }
 
+    /// Bytes of the L2 that hold the results of vertex shading and nothing else.
+    #[must_use]
+    pub fn vertex_buffer_bytes(&self) -> u64 {
+        let all = self.gpu.gpcs * self.vertex.buffer_bytes;
+        all.min(self.l2.bytes / 2)
+    }
+
     /// Checks that the product of `sizes` over all GPCs is at most `most`.
     fn check_product(&self, sizes: &[(&str, u64)], most: u64) -> Result<()> {
         let mut factors = vec![("gpu.gpcs", self.gpu.gpcs)];

@@ -103,7 +103,11 @@ const LIMITS: [(&[&str], Variant, Scene, &str); 36] = [
         "vpo",
     ),
     (
-        &["gpu.gpcs=2", "crossbar.primitives_per_cycle=1/8"],
+        &[
+            "gpu.gpcs=2",
+            "crossbar.primitives_per_cycle=1/8",
+            "vertex.buffer_is_bounded=false",
+        ],
         Variant::BASELINE,
         Quads,
         "crossbar",

@@ -34,6 +34,7 @@ mod shading;
 mod stages;
 mod sweeps;
 mod trained_scenes;
+mod vertex_buffer;
 mod wired;
 
 #[path = "../support/mod.rs"]

@@ -27,6 +27,8 @@ statistics! {
         pub end: u64,
         /// Flushes before an item that its bin must not hold beside the others.
         pub conflict: u64,
+        /// Flushes of bins whose oldest item kept a splat in the buffer of vertex results.
+        pub span: u64,
         /// Items flushed. Divided by the number of flushes, this is the mean occupancy.
         pub items: u64,
     }
@@ -35,7 +37,7 @@ statistics! {
 impl Flushes {
     /// Number of flushes.
     pub fn total(&self) -> u64 {
-        self.full + self.evicted + self.timeout + self.end + self.conflict
+        self.full + self.evicted + self.timeout + self.end + self.conflict + self.span
     }
 }
 
@@ -47,6 +49,7 @@ pub(super) enum Reason {
     Timeout,
     End,
     Conflict,
+    Span,
 }
 
 impl Flushes {
@@ -58,6 +61,7 @@ impl Flushes {
             Reason::Timeout => &mut self.timeout,
             Reason::End => &mut self.end,
             Reason::Conflict => &mut self.conflict,
+            Reason::Span => &mut self.span,
         } += 1;
     }
 }
@@ -319,6 +323,16 @@ impl<T, P: FlushPolicy> Bins<T, P> {
             0 => Cycle::MAX,
             _ => self.policy.deadline(bin),
         })
+    }
+
+    /// The bin with the earliest deadline of those whose first item is one that `is_old` holds for, and that
+    /// deadline.
+    pub(super) fn due_of_old(&self, is_old: impl Fn(&T) -> bool) -> Option<(u32, Cycle)> {
+        let bins = (0..).zip(&self.bins);
+        let old = bins.filter(|(_, bin)| bin.key != NONE && bin.items.first().is_some_and(&is_old));
+        let due = old.map(|(i, bin)| (i, self.policy.deadline(&bin.status()), bin.begun));
+        let due = due.min_by_key(|&(_, deadline, begun)| (deadline, begun));
+        due.map(|(i, deadline, _)| (i, deadline))
     }
 
     /// The occupied bin that was begun first.

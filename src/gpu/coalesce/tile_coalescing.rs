@@ -264,6 +264,19 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         taken.unwrap_or(start)
     }
 
+    /// Bins are flushed at their deadlines, as without another item, and at once under a policy without deadlines.
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
+        let at = at.max(self.bins.input_clock.whole_cycle());
+        let is_old = |quad: &Quad| quad.primitive <= primitive;
+        while let Some((bin, deadline)) = self.bins.bins.due_of_old(is_old) {
+            if deadline == Cycle::MAX {
+                self.flush(bin, Reason::Span, at, state, next);
+            } else {
+                self.flush_due(deadline, None, state, next);
+            }
+        }
+    }
+
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) -> Cycle {
         let at = at.max(self.bins.input_clock.whole_cycle());
         self.flush_due(at, None, state, next);

@@ -53,6 +53,7 @@ fn capacity(config: &Config, times: u64) -> Check {
     config.l2.bytes = config.l2.bytes.min(MOST_BYTES);
     // All of it is for colours.
     config.vertex.buffer_bytes = 0;
+    config.vertex.buffer_is_bounded = false;
     let [read, bytes] = covered_twice(&config, times);
     let expected = match times {
         1 => Expected::Exactly(0.0),
