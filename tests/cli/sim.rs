@@ -327,9 +327,9 @@ fn a_page_fits_a_screen() {
     }
     let one = page(&["--method", "qm", "--set", "gpu.clock_mhz=123.25"]);
     assert!(lines(&one) <= SCREEN.1 && one.contains("123.25 MHz") && !one.contains("1.00x"));
-    // Six variants: two pages.
-    let six = page(&["--method", "all,qru"]);
-    assert!(lines(&six) <= 2 * SCREEN.1 && six.contains("qru"));
+    // Seven variants: two pages, and a line between them.
+    let seven = page(&["--method", "all"]);
+    assert!(lines(&seven) <= 2 * SCREEN.1 + 1 && seven.contains("het+qru"));
 }
 
 #[test]
