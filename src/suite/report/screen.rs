@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::accelerator;
 use super::columns::{COLUMNS_PER_PAGE, LINE, name, row, short};
 use super::estimates;
-use super::ratios::Ratios;
+use super::ratios::{Ratios, times};
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use super::software;
 use quadrille_base::math::whole;
@@ -67,8 +67,7 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
     let baseline = simulated.baseline();
     let ratio = |(run, _): &(&VariantRun, &SimulationResult), pick: fn(&Ratios) -> Option<f64>| {
         let ratios = baseline.map(|b| Ratios::between(b, &run.outcome));
-        let ratio = ratios.as_ref().and_then(pick);
-        ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
+        times(ratios.as_ref(), pick)
     };
     let mut text = title(simulated, KEY);
     row(&mut text, "", runs, |(run, _)| name(run));
