@@ -47,7 +47,7 @@ spec! {
         /// Instructions of the fragment shader.
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products", only_if PIPELINE;
         /// Cycles of the fragment shader's dependent chain.
-        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export", only_if PIPELINE;
+        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, a hit in the first-level cache, export", only_if PIPELINE;
         /// Bytes of each core's first-level cache.
         l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I", only_if PIPELINE;
         /// Ways per set of the first-level cache.
