@@ -67,7 +67,7 @@ pub(super) struct Args {
 }
 
 const EXAMPLES: &str = "A suite:
-  methods = [\"baseline\", \"het+qm\"]        # default: all five, with qm, het, tgc
+  methods = [\"baseline\", \"het+qm\"]        # default: all seven of --method all
   [matrix]                                  # optional: every combination is run
   preset = [\"vr-pipe\", \"orin\"]
   seed = [0, 1]                             # of procedural scenes

@@ -248,7 +248,7 @@ fn about_set(error: Error, assignment: &str) -> Error {
 pub(super) struct EmulationFlags {
     /// Methods to run, separated by commas. Variants of the pipeline: baseline, qm (quad merging), het
     /// (early termination), het+qm, tgc (tile-grid coalescing), qru (quad reordering), other combinations
-    /// joined by +, or all. Software on the shader cores: compute (tile lists by oriented box) or
+    /// joined by +, or all, with qru and het+qru. Software on the shader cores: compute (tile lists by oriented box) or
     /// compute-aabb (by square), with the profile's stop rule or, as in compute:none and compute:hw,
     /// without a stop rule or with the hardware's. Blending in the fragment shader: shader-blend (without order)
     /// or interlock (in critical sections). gscore: an accelerator. paper: all of these.
@@ -260,7 +260,7 @@ pub(super) struct EmulationFlags {
         alias = "unit",
         value_name = "METHOD",
         value_delimiter = ',',
-        default_value = "all"
+        default_value = "baseline,qm,het,het+qm,tgc"
     )]
     pub(super) methods: Vec<String>,
     #[command(flatten)]

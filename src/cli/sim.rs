@@ -251,6 +251,7 @@ impl Job<'_> {
         let steps = progress.task.steps(steps as u64);
         let mut printed = Printed::default();
         let mut exit = Exit::Done;
+        let mut warned = Vec::new();
         for camera in cameras {
             warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
             let level = self.args.flags.host.level;
@@ -282,6 +283,16 @@ impl Job<'_> {
                             "{view}: {variant}: counters do not add up: {text}"
                         ));
                         exit = Exit::CheckFailed;
+                    }
+                }
+                let config = &configuration.config;
+                let warnings = simulated.runs.iter().filter_map(|run| {
+                    estimates::energy_warning(run.outcome.method(), &run.energy?, config)
+                });
+                for warning in warnings {
+                    if !warned.contains(&warning) {
+                        self.verbosity.warn(&warning);
+                        warned.push(warning);
                     }
                 }
                 if self.args.json {

@@ -36,7 +36,7 @@ use crate::coalesce::quad_reorder::QruSpec;
 use crate::coalesce::tile_coalescing::TcSpec;
 use crate::coalesce::tile_grid_coalescing::TgcSpec;
 use quadrille_base::error::{Error, Result};
-use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Specification, spec};
+use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Rate, Specification, spec};
 
 spec! {
     /// The GPU as a whole.
@@ -221,6 +221,13 @@ impl Config {
         check_bandwidth("1000 * dram.gb_per_s / gpu.clock_mhz", dram)
     }
 
+    /// Bytes of the L2 that hold the results of vertex shading and nothing else.
+    #[must_use]
+    pub fn vertex_buffer_bytes(&self) -> u64 {
+        let all = self.gpu.gpcs * self.vertex.buffer_bytes;
+        all.min(self.l2.bytes / 2)
+    }
+
     /// Checks that the product of `sizes` over all GPCs is at most `most`.
     fn check_product(&self, sizes: &[(&str, u64)], most: u64) -> Result<()> {
         let mut factors = vec![("gpu.gpcs", self.gpu.gpcs)];
@@ -345,15 +352,17 @@ impl Config {
     }
 }
 
-/// Checks that a memory, whose bandwidth follows from `fields`, moves at least a byte per cycle of the units:
-/// its port counts whole bytes per cycle.
+/// Checks that a memory, whose bandwidth follows from `fields`, moves at least a byte in 1024 cycles of the
+/// units, as any other port does.
 fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
-    // A quotient of 1 may come out one rounding below it.
-    const LEAST: f64 = 1.0 - 1e-12;
-    if bytes_per_cycle >= LEAST {
+    let least = Rate::LEAST.in_cycles(1);
+    if bytes_per_cycle >= least {
         return Ok(());
     }
-    let expected = "at least 1 byte per cycle of the units";
+    let expected = format!(
+        "at least 1/{} byte per cycle of the units",
+        Rate::LEAST.cycles()
+    );
     Err(Error::argument(
         fields,
         expected,

@@ -71,7 +71,7 @@ impl<'a> DrawState<'a> {
             shader,
             framebuffer,
             memory,
-            vertex_buffer: VertexBuffer::new(EntryBytes::default(), draw.len()),
+            vertex_buffer: VertexBuffer::new(EntryBytes::default(), None, draw.len()),
             shader_issue,
             updates,
             update: StencilUpdate::default(),

@@ -2,7 +2,8 @@
 //! time of the draw.
 //!
 //! The model is an estimate with assumed constants. It follows from counters and cycles and changes
-//! neither. Two constants that no publication settles have bounds of their own, from which a band of
+//! neither. Static power grows with the number of shader cores. No voltage is modelled, so the constants hold at the
+//! clock of the machine that they are from. Two constants that no publication settles have bounds of their own, from which a band of
 //! energies follows: the share of static power, and the energy of a bit of DRAM.
 
 use serde::Serialize;
@@ -48,6 +49,10 @@ spec! {
         dram_pj_per_bit_high: f64 = 14.0, 0.0..=1e3, Assumed "highest of the published figures for LPDDR3 and LPDDR4";
         /// Power of the GPU without DRAM under load, in W, which static power is a share of.
         rail_w: f64 = 7.6, 0.0..=1e4, Assumed "GPU rail of a Jetson AGX Orin under load in its 30 W mode (NVIDIA's forum, topic 323456)";
+        /// Shader cores of that GPU. Static power is in proportion to the number of cores.
+        rail_cores: u64 = 16, 1..=65_536, Assumed "all SMs of the Jetson AGX Orin; its 30 W mode may power fewer";
+        /// Clock of that GPU in MHz, at which the energies of events hold.
+        rail_clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "largest clock of the GPU of a Jetson AGX Orin in its 30 W mode";
         /// Share of static power in `rail_w`.
         static_share: f64 = 0.3, 0.0..=1.0, Assumed "as AccelWattch finds for a V100: 71 of 250 W";
         /// Lower bound of the share of static power.
@@ -122,11 +127,20 @@ pub struct EnergyEstimate {
     pub corners_mj: [f64; 4],
     /// Mean power without DRAM in W; 0 for a draw without time.
     pub watts_without_dram: f64,
+    /// Power of a GPU of as many cores as the emulated one under load, without DRAM, in W; `None` at another clock
+    /// than the constants hold at.
+    pub rail_w: Option<f64>,
     /// Events.
     pub events: EnergyEvents,
 }
 
 impl EnergyEstimate {
+    /// Whether the draw takes more power without DRAM than a GPU of its size does under load.
+    pub fn exceeds_rail(&self) -> bool {
+        self.rail_w
+            .is_some_and(|rail| self.watts_without_dram > rail)
+    }
+
     /// Lowest and highest total energy of the band in mJ.
     pub fn band_mj(&self) -> [f64; 2] {
         bounds(self.corners_mj)
@@ -153,15 +167,31 @@ fn bounds(numbers: [f64; 4]) -> [f64; 2] {
 }
 
 impl EnergySpec {
-    /// Energy of a draw of `cycles` at `clock_mhz`, with its band.
-    pub fn estimate(&self, events: EnergyEvents, cycles: Cycle, clock_mhz: f64) -> EnergyEstimate {
+    /// Power in W of a GPU of `cores` shader cores under load, without DRAM.
+    fn rail_of(&self, cores: u64) -> f64 {
+        self.rail_w * cores as f64 / self.rail_cores as f64
+    }
+
+    /// Energy of a draw of `cycles` on `cores` shader cores at `clock_mhz`, with its band.
+    pub fn estimate(
+        &self,
+        events: EnergyEvents,
+        cycles: Cycle,
+        clock_mhz: f64,
+        cores: u64,
+    ) -> EnergyEstimate {
         let seconds = cycles as f64 / (clock_mhz * 1e6);
-        let energy = self.energy(&events, seconds);
+        let rail_w = self.rail_of(cores);
+        let spec = Self {
+            rail_w,
+            ..self.clone()
+        };
+        let energy = spec.energy(&events, seconds);
         let corner = |static_share, dram_pj_per_bit| {
             let spec = Self {
                 static_share,
                 dram_pj_per_bit,
-                ..self.clone()
+                ..spec.clone()
             };
             spec.energy(&events, seconds).total_mj
         };
@@ -181,6 +211,8 @@ impl EnergySpec {
             } else {
                 without_dram * 1e-3 / seconds
             },
+            #[allow(clippy::float_cmp, reason = "both are values of fields")]
+            rail_w: (clock_mhz == self.rail_clock_mhz).then_some(rail_w),
             events,
         }
     }

@@ -8,6 +8,7 @@ use super::config::Config;
 use super::crop::unit::CropCounters;
 use super::energy::{EnergyEstimate, EnergyEvents};
 use super::frame::FrameTimes;
+use super::method::Method;
 use super::outcome::Outcome;
 use super::result::SimulationResult;
 use super::warp::cores::CoresCounters;
@@ -45,7 +46,30 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
         Outcome::Gscore(_) => return None,
     };
     let clock = config.gpu.clock_mhz;
-    Some(config.energy.estimate(events, outcome.cycles(), clock))
+    let cores = config.gpu.gpcs * config.cores.cores;
+    let spec = &config.energy;
+    Some(spec.estimate(events, outcome.cycles(), clock, cores))
+}
+
+/// What an estimate of a method's energy cannot be taken for, as a warning.
+pub fn energy_warning(
+    method: Method,
+    estimate: &EnergyEstimate,
+    config: &Config,
+) -> Option<String> {
+    let clock = config.gpu.clock_mhz;
+    match estimate.rail_w {
+        None => Some(format!(
+            "the energies of energy.* hold at {} MHz: at {clock} MHz the voltage is another, which is not modelled",
+            config.energy.rail_clock_mhz
+        )),
+        Some(rail) if estimate.exceeds_rail() => Some(format!(
+            "{method} takes {:.1} W without DRAM, more than the {rail:.1} W of a GPU of this size under load: the energies \
+             of energy.* are too high",
+            estimate.watts_without_dram
+        )),
+        Some(_) => None,
+    }
 }
 
 /// Events of a draw through the graphics pipeline.

@@ -50,7 +50,8 @@ impl Method {
             .collect()
     }
 
-    /// The variants of the pipeline that the paper compares, and tile-grid coalescing alone.
+    /// The variants of the pipeline that the paper compares, merging without tile-grid coalescing, and tile-grid
+    /// coalescing alone.
     pub fn defaults() -> Vec<Self> {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }

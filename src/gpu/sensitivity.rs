@@ -1,5 +1,5 @@
 //! Sensitivity of a view's cycles to the values that no publication states: every assumed and every
-//! calibrated number of the configuration, halved and doubled, one at a time.
+//! calibrated number of the configuration, halved and doubled, and every switch at its other value, one at a time.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use super::warp::interlock::InterlockSpec;
 use super::warp::shader_blend::ShaderBlendSpec;
 use super::wiring::Simulator;
 use super::zrop::framebuffer::Tests;
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_machine::{Cycle, Field, Source};
 
@@ -39,17 +39,18 @@ pub struct Change {
     pub cycles: Vec<Cycle>,
 }
 
-/// A field, and the results with half and with twice its value.
+/// A field, and the results with half and with twice its value, or with the other value of a switch.
 #[derive(Debug, Clone)]
 pub struct FieldSensitivity {
     /// The field at the value of the configuration.
     pub field: Field,
-    /// Half and twice the value; `None` where the bounds of the field exclude it.
+    /// Half and twice the value; `None` where the bounds of the field exclude it. A switch has its other value in
+    /// the place of twice the value.
     pub changes: [Option<Change>; 2],
 }
 
 impl FieldSensitivity {
-    /// Speedups of variant `variant` over variant 0 at half and at twice the value.
+    /// Speedups of variant `variant` over variant 0 with each of the [changes](Self::changes).
     pub fn speedups(&self, variant: usize) -> [Option<f64>; 2] {
         let of = |change: &Change| speedup(&change.cycles, variant);
         self.changes.each_ref().map(|c| c.as_ref().map(of))
@@ -81,8 +82,7 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Simulates `view` on `variants`, once as configured and once for each half and each double value of a
-    /// field. The first variant is the reference for the others. The task's progress is in fields.
+    /// Simulates `view` on `variants`, once as configured and once for each changed value of a field. The first variant is the reference for the others. The task's progress is in fields.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
@@ -109,6 +109,7 @@ impl Sensitivity {
             .into_par_iter()
             .map(|field| {
                 let changes = changed_values(config, &field).map(|value| {
+                    let value = value?;
                     let changed = config.with(&format!("{}={value}", field.name)).ok()?;
                     let cycles = run(&changed);
                     Some(Change { value, cycles })
@@ -122,8 +123,8 @@ impl Sensitivity {
     }
 }
 
-/// The fields that [`Sensitivity::of`] varies: numbers above 0 whose default is assumed or calibrated,
-/// of the graphics pipeline.
+/// The fields that [`Sensitivity::of`] varies: numbers above 0 and switches whose default is assumed or
+/// calibrated, of the graphics pipeline.
 pub fn varied_fields(config: &Config) -> Vec<Field> {
     let is_of_others = |field: &Field| {
         let unit = field.name.split('.').next();
@@ -132,7 +133,10 @@ pub fn varied_fields(config: &Config) -> Vec<Field> {
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
             && !is_of_others(field)
-            && (ratio(field).is_some() || field.value.parse::<f64>().is_ok_and(|value| value > 0.0))
+            && match field.value.parse::<f64>() {
+                Ok(value) => value > 0.0,
+                Err(_) => ratio(field).is_some() || other_value(config, field).is_some(),
+            }
     };
     config.fields().into_iter().filter(is_varied).collect()
 }
@@ -143,10 +147,26 @@ fn ratio(field: &Field) -> Option<[u64; 2]> {
     Some([items.parse().ok()?, cycles.parse().ok()?])
 }
 
-/// Half and twice the value of a field, a whole number if that is one and half of it need not be a ratio.
-fn changed_values(config: &Config, field: &Field) -> [String; 2] {
+/// The other value of a switch: of a field that is on or off, or of one with two names.
+fn other_value(config: &Config, field: &Field) -> Option<String> {
+    if let Ok(on) = field.value.parse::<bool>() {
+        return Some((!on).to_string());
+    }
+    // The names stand in the error about a name that there is not.
+    let error = config.with(&format!("{}=\"\"", field.name)).err()?;
+    let Error::Argument { expected, .. } = error else {
+        return None;
+    };
+    let [one, two] = expected.split(" or ").collect::<Vec<_>>().try_into().ok()?;
+    let is_configured = field.value.trim_matches('"') == one;
+    Some(if is_configured { two } else { one }.to_owned())
+}
+
+/// Half and twice the value of a field, a whole number if that is one and half of it need not be a ratio; the
+/// other value of a switch alone.
+fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
     if let Some([items, cycles]) = ratio(field) {
-        return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| format!("{i}/{c}"));
+        return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| Some(format!("{i}/{c}")));
     }
     match field.value.parse::<u64>() {
         Ok(whole) => {
@@ -157,11 +177,44 @@ fn changed_values(config: &Config, field: &Field) -> [String; 2] {
             } else {
                 (whole / 2).to_string()
             };
-            [half, (whole * 2).to_string()]
+            [half, (whole * 2).to_string()].map(Some)
         }
-        Err(_) => {
-            let value = field.value.parse::<f64>().unwrap_or_default();
-            [value / 2.0, value * 2.0].map(|v| format!("{v:?}"))
+        Err(_) => match field.value.parse::<f64>() {
+            Ok(value) => [value / 2.0, value * 2.0].map(|v| Some(format!("{v:?}"))),
+            Err(_) => [None, other_value(config, field)],
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A switch, a field of two names, the rates that decide early termination, and a bandwidth that the paper
+    /// does not state; no field that it does.
+    #[test]
+    fn all_that_no_publication_states_is_varied() {
+        let config = Config::default();
+        let changes: Vec<_> = (varied_fields(&config).iter())
+            .map(|field| (field.name.clone(), changed_values(&config, field)))
+            .collect();
+        let of = |name: &str| changes.iter().find(|(field, _)| field == name);
+        for (name, values) in [
+            ("crop.fast_clear", [None, Some("false")]),
+            ("tgc.evict", [None, Some("least-recently-used")]),
+            ("coarse.tiles_per_cycle", [Some("1"), Some("4")]),
+            ("hi_z.tiles_per_cycle", [Some("1"), Some("4")]),
+            ("fine.tiles_per_cycle", [Some("1"), Some("4")]),
+            ("tc.quads_in_per_cycle", [Some("8"), Some("32")]),
+            ("dram.gb_per_s", [Some("51.2"), Some("204.8")]),
+        ] {
+            let expected = values.map(|value| value.map(str::to_owned));
+            assert_eq!(
+                of(name).map(|(_, values)| values),
+                Some(&expected),
+                "{name}"
+            );
         }
+        assert!(of("tc.bins").is_none() && of("tc.evict").is_none());
     }
 }

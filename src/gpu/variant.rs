@@ -31,8 +31,20 @@ impl Variant {
     pub const HET_QM: Self = Self(HET | TGC | QRU);
     /// Tile-grid coalescing alone.
     pub const TGC: Self = Self(TGC);
-    /// The variants of the paper, and tile-grid coalescing alone.
-    pub const ALL: [Self; 5] = [Self::BASELINE, Self::QM, Self::HET, Self::HET_QM, Self::TGC];
+    /// Quad reordering alone: merging without tile-grid coalescing.
+    pub const QRU: Self = Self(QRU);
+    /// Early termination, and merging without tile-grid coalescing.
+    pub const HET_QRU: Self = Self(HET | QRU);
+    /// The variants of the paper, merging without tile-grid coalescing, and tile-grid coalescing alone.
+    pub const ALL: [Self; 7] = [
+        Self::BASELINE,
+        Self::QRU,
+        Self::QM,
+        Self::HET,
+        Self::HET_QRU,
+        Self::HET_QM,
+        Self::TGC,
+    ];
 
     /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (both of these), `het`.
     ///
@@ -45,7 +57,7 @@ impl Variant {
             bits |= set.ok_or_else(|| {
                 Error::argument(
                     "variant",
-                    "baseline, qm, het, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
+                    "baseline, qru, qm, het, het+qru, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
                     switch,
                 )
             })?;

@@ -187,7 +187,7 @@ pub fn draw_state<'a>(
     let framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
     let lines = FramebufferLines::of(&framebuffer);
     // The lines of the buffer of vertex results are not for others.
-    let reserved = config.vertex.buffer_bytes.min(config.l2.bytes / 2);
+    let reserved = config.vertex_buffer_bytes();
     let l2 = L2Spec {
         bytes: config.l2.bytes - reserved,
         ..config.l2.clone()
@@ -205,7 +205,11 @@ pub fn draw_state<'a>(
             writes: writes.collect(),
             ..StencilUpdate::default()
         },
-        vertex_buffer: VertexBuffer::new(config.vertex.entry(), draw.len()),
+        vertex_buffer: VertexBuffer::new(
+            config.vertex.entry(),
+            config.vertex.buffer_entries(reserved),
+            draw.len(),
+        ),
         ..DrawState::new(draw, shader, framebuffer, memory, issue, updates)
     }
 }

@@ -11,11 +11,25 @@ use super::unit::{Unit, Visitor};
 /// a draw, when no port is always busy.
 const LIMITING_OCCUPANCY: f64 = 0.9;
 
+/// Kind of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PortKind {
+    /// Port of a unit of the pipeline.
+    Pipeline,
+    /// Port between the cache of a unit and the L2.
+    Cache,
+    /// Port of the L2 or of DRAM.
+    Memory,
+}
+
 /// Cycles of all ports of one name.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnitCycles {
     /// Name of the port.
     pub name: &'static str,
+    /// Kind of the port.
+    #[serde(skip)]
+    pub kind: PortKind,
     /// Number of instances: the sum of `busy` and `idle` is `instances` times the run's cycles.
     pub instances: u64,
     /// Cycles with work.
@@ -38,6 +52,29 @@ fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok,
 }
 
 impl UnitCycles {
+    /// Cycles of `instances` ports of a kind that wait for nothing, which have moved `moved` items at `rate` in a
+    /// run of `cycles`. They are busy as long as the items take at that rate.
+    pub fn of_items(
+        (name, kind): (&'static str, PortKind),
+        instances: u64,
+        moved: u64,
+        rate: Rate,
+        cycles: Cycle,
+    ) -> Self {
+        let busy = rate.cycles_for(moved);
+        let unused = (instances * cycles).saturating_sub(busy);
+        Self {
+            name,
+            kind,
+            instances,
+            busy,
+            idle: vec![("unused".to_owned(), unused)],
+            moved,
+            rate: Some(rate),
+            timeline: None,
+        }
+    }
+
     /// Number of cycles counted.
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().map(|(_, cycles)| cycles).sum::<u64>()
@@ -62,7 +99,12 @@ impl UnitCycles {
         self.share(self.busy + self.idle(StallReason::Miss) + self.idle(StallReason::Contended))
     }
 
-    /// The same with the cycles in which the port's storage was full. Storage in front of a slow unit
+    /// Share of the cycles in which the port worked, for any user, 0 to 1.
+    fn working(&self) -> f64 {
+        self.share(self.busy + self.idle(StallReason::Contended))
+    }
+
+    /// The same as [`UnitCycles::occupancy`] with the cycles in which the port's storage was full. Storage in front of a slow unit
     /// fills up too, so they are no sign of a limit while another port is occupied.
     fn occupancy_with_storage(&self) -> f64 {
         self.occupancy() + self.share(self.idle(StallReason::Full))
@@ -79,19 +121,22 @@ impl UnitCycles {
     }
 
     /// The critical resource of a run: the port with the highest occupancy unless that is too low to
-    /// limit the run and a port limits it with its storage.
+    /// limit the run and a port limits it with its storage. Of several such ports the last one is critical, since
+    /// the storage in front of it fills up as well. A port to memory that is busy nearly all the time goes before
+    /// a port that is occupied because it waits for memory.
     pub fn critical(units: &[Self]) -> Option<&Self> {
-        let highest = |of: fn(&Self) -> f64| {
-            let ports = units.iter().filter(|unit| unit.total() > 0);
-            ports.max_by(|a, b| of(a).total_cmp(&of(b)))
-        };
-        let by_port = highest(Self::occupancy);
-        if by_port.is_some_and(|unit| unit.occupancy() >= LIMITING_OCCUPANCY) {
-            return by_port;
+        let ports = || units.iter().filter(|unit| unit.total() > 0);
+        let highest = ports().max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()))?;
+        if highest.occupancy() < LIMITING_OCCUPANCY {
+            let by_storage = ports().rfind(|unit| unit.is_limiting());
+            return by_storage.or(Some(highest));
         }
-        highest(Self::occupancy_with_storage)
-            .filter(|unit| unit.is_limiting())
-            .or(by_port)
+        let memory = ports().filter(|unit| unit.kind != PortKind::Pipeline);
+        let busiest = memory.max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()));
+        let limits = |unit: &&Self| {
+            unit.utilisation() >= LIMITING_OCCUPANCY && unit.utilisation() > highest.working()
+        };
+        busiest.filter(limits).or(Some(highest))
     }
 
     /// The port that limits a run: the [critical](Self::critical) one, or `None` if latency and bursts do.
@@ -130,7 +175,7 @@ impl UnitCycles {
 pub struct Collected {
     /// Length of the run in cycles, up to the last work of any unit.
     pub cycles: Cycle,
-    /// Cycles by port, in pipeline order.
+    /// Cycles by port, in pipeline order, with the ports of caches behind them.
     pub units: Vec<UnitCycles>,
     /// Statistics by unit.
     pub statistics: StatisticsByUnit,
@@ -147,14 +192,19 @@ impl Collected {
         let Seen {
             cycles,
             mut ports,
+            cache_ports,
             statistics,
         } = seen;
         for (_, activity) in &mut ports {
             activity.idle_until(cycles, StallReason::Drained);
         }
+        let cache_ports = cache_ports.into_iter();
+        let cache_ports = cache_ports.map(|(name, rate, [instances, bytes])| {
+            UnitCycles::of_items((name, PortKind::Cache), instances, bytes, rate, cycles)
+        });
         Self {
             cycles,
-            units: unit_cycles(&ports),
+            units: unit_cycles(&ports).into_iter().chain(cache_ports).collect(),
             statistics,
         }
     }
@@ -165,6 +215,8 @@ impl Collected {
 struct Seen {
     cycles: Cycle,
     ports: Vec<(&'static str, Activity)>,
+    /// Ports of caches with their rates, instances and bytes.
+    cache_ports: Vec<(&'static str, Rate, [u64; 2])>,
     statistics: StatisticsByUnit,
 }
 
@@ -173,6 +225,16 @@ impl Visitor for Seen {
         // The last work of a run may be a test that left nothing to be done behind it.
         self.cycles = self.cycles.max(activity.accounted());
         self.ports.push((name, std::mem::take(activity)));
+    }
+
+    fn cache_port(&mut self, name: &'static str, rate: Rate, bytes: u64) {
+        match self.cache_ports.iter_mut().find(|port| port.0 == name) {
+            Some((_, _, [instances, sum])) => {
+                *instances += 1;
+                *sum += bytes;
+            }
+            None => self.cache_ports.push((name, rate, [1, bytes])),
+        }
     }
 
     fn statistics(&mut self, name: &'static str, statistics: &dyn Statistics) {
@@ -208,6 +270,7 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
         });
         UnitCycles {
             name,
+            kind: PortKind::Pipeline,
             instances: alike.len() as u64,
             busy: sum(&|a| a.busy),
             moved: sum(&|a| a.moved),

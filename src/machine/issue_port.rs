@@ -73,6 +73,12 @@ impl IssuePort {
         self.clock.wait_until(cycle);
     }
 
+    /// Whether a part of the current cycle has been used.
+    #[inline]
+    pub fn is_mid_cycle(&self) -> bool {
+        self.clock.is_mid_cycle()
+    }
+
     /// Ends the current cycle, so that the next item is issued in a later one.
     #[inline]
     pub fn end_cycle(&mut self) {
@@ -166,6 +172,14 @@ impl IssuePort {
         self.stages.leave(taken);
         self.last_taken = taken;
         taken
+    }
+
+    /// Cycles so far in which the port was blocked, and in which it was busy.
+    pub fn output_cycles(&self) -> [u64; 2] {
+        [
+            self.activity.idle[StallReason::Blocked as usize],
+            self.activity.busy,
+        ]
     }
 
     /// Cycle at which the port is free and the last item has been accepted.

@@ -16,7 +16,7 @@ pub mod timing;
 pub mod unit;
 pub mod warp_filler;
 
-pub use collect::{Collected, UnitCycles};
+pub use collect::{Collected, PortKind, UnitCycles};
 pub use issue_port::{IssuePort, beat_width};
 pub use maps::{MapKind, Maps};
 pub use memory::Memory;

@@ -36,6 +36,31 @@ impl Rate {
         Self::new(number(items), number(cycles))
     }
 
+    /// The ratio of whole numbers that is nearest to `rate` among the ratios of at most 4,194,304 items and
+    /// 1,048,576 cycles, to a part in 10^12; rates beyond these bounds are moved to them.
+    pub fn nearest(rate: f64) -> Self {
+        const MOST_ITEMS: u64 = 1 << 22;
+        const MOST_CYCLES: u64 = 1 << 20;
+        let rate = rate.clamp(1.0 / MOST_CYCLES as f64, MOST_ITEMS as f64);
+        // Convergents of the continued fraction.
+        let (mut before, mut last) = ([0, 1], [1, 0]);
+        let mut rest = rate;
+        loop {
+            let whole = quadrille_base::math::whole::<u64>(rest.floor());
+            let [items, cycles] = [0, 1].map(|i| whole.saturating_mul(last[i]) + before[i]);
+            if items > MOST_ITEMS || cycles > MOST_CYCLES {
+                break;
+            }
+            (before, last) = (last, [items, cycles]);
+            let off = items as f64 / cycles as f64 - rate;
+            if off.abs() <= rate * 1e-12 {
+                break;
+            }
+            rest = 1.0 / (rest - rest.floor());
+        }
+        Self::of(last[0], last[1])
+    }
+
     /// Items in [`Rate::cycles`] cycles.
     pub const fn items(self) -> u32 {
         self.items
@@ -65,6 +90,11 @@ impl Rate {
     #[must_use]
     pub const fn per(self, size: u32) -> Self {
         Self::new(self.items, self.cycles * size)
+    }
+
+    /// Cycles that `items` take, rounded up.
+    pub fn cycles_for(self, items: u64) -> u64 {
+        (items * u64::from(self.cycles)).div_ceil(self.items.into())
     }
 
     /// Items that pass in `cycles` cycles, as a real number.
@@ -158,6 +188,25 @@ mod tests {
                 "{text}"
             );
         }
+        assert_eq!(Rate::new(25_600, 153).cycles_for(25_601), 154);
         assert!(Rate::new(1, 3) < Rate::new(1, 2) && Rate::new(7, 2) > Rate::new(3, 1));
+    }
+
+    /// 102.4 GB/s at 612 MHz are 25,600 bytes in 153 cycles. The bounds hold at both ends.
+    #[test]
+    fn real_rates_are_ratios_of_small_numbers() {
+        for (rate, items, cycles) in [
+            (102_400.0 / 612.0, 25_600, 153),
+            (1.0, 1, 1),
+            (0.375, 3, 8),
+            (1200.0 / 612.0, 100, 51),
+            (1e-9, 1, 1 << 20),
+            (1e12, 1 << 22, 1),
+        ] {
+            assert_eq!(Rate::nearest(rate), Rate::new(items, cycles), "{rate}");
+        }
+        let found = Rate::nearest(std::f64::consts::PI);
+        let found = f64::from(found.items()) / f64::from(found.cycles());
+        assert!((found - std::f64::consts::PI).abs() < 1e-11);
     }
 }

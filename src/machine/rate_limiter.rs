@@ -58,6 +58,12 @@ impl RateClock {
         (self.time + (PARTS - 1)) >> PART_BITS
     }
 
+    /// Whether a part of the cycle has been used.
+    #[inline(always)]
+    pub const fn is_mid_cycle(&self) -> bool {
+        !self.time.is_multiple_of(PARTS)
+    }
+
     /// Moves on to the start of `cycle`, unless that is in the past.
     #[inline(always)]
     pub fn wait_until(&mut self, cycle: Cycle) {

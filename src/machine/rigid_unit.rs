@@ -16,6 +16,11 @@ pub trait Rigid: Clone {
 
     /// Creates the idle issue port: its rate and latency.
     fn port(&self) -> IssuePort;
+
+    /// Groups of items that share a cycle.
+    fn groups_per_cycle(&self) -> u64 {
+        1
+    }
 }
 
 /// Processing of one item by a rigid unit, over the shared state `M`.
@@ -25,7 +30,7 @@ pub trait Process<M>: Rigid {
     /// Packet that the unit emits.
     type Out;
 
-    /// Group of an item: items of different groups share no cycle.
+    /// Group of an item: items of at most [`Rigid::groups_per_cycle`] groups share a cycle.
     fn group(_item: &Self::In) -> u32 {
         0
     }
@@ -46,6 +51,9 @@ pub struct RigidUnit<S: Rigid> {
     spec: S,
     /// Group of the last item.
     group: u32,
+    /// Cycle of the issue port when an item came, and the groups in that cycle.
+    cycle: Cycle,
+    groups: u64,
     /// Issue port.
     pub pipe: IssuePort,
     /// Statistics so far.
@@ -58,8 +66,26 @@ impl<S: Rigid> RigidUnit<S> {
         Self {
             spec: spec.clone(),
             group: 0,
+            cycle: 0,
+            groups: 0,
             pipe: spec.port(),
             counters: S::Counters::default(),
+        }
+    }
+
+    /// Ends the current cycle before the first item of a group if as many groups as may share the cycle have
+    /// items in it.
+    #[inline]
+    fn begin_group(&mut self) {
+        let cycle = self.pipe.port_free();
+        if cycle != self.cycle {
+            (self.cycle, self.groups) = (cycle, self.pipe.is_mid_cycle().into());
+        }
+        if self.groups < self.spec.groups_per_cycle() {
+            self.groups += 1;
+        } else {
+            self.pipe.end_cycle();
+            (self.cycle, self.groups) = (self.pipe.port_free(), 1);
         }
     }
 }
@@ -86,7 +112,7 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
         let group = S::group(&item);
         if group != self.group {
             self.group = group;
-            self.pipe.end_cycle();
+            self.begin_group();
         }
         match self.spec.process(item, &mut self.counters, state) {
             (count, Some(out)) => self.pipe.issue_on(out, arrival, count, state, next),

@@ -42,6 +42,16 @@ pub trait Stage<M> {
         at.max(self.done())
     }
 
+    /// Hands on all that is held of primitives up to `primitive`, from `at` on. No item arrives before that is done.
+    fn release(
+        &mut self,
+        _primitive: u32,
+        _at: Cycle,
+        _state: &mut M,
+        _next: &mut impl Sink<Self::Out, M>,
+    ) {
+    }
+
     /// Cycle at which the work on all accepted items is over.
     fn done(&self) -> Cycle {
         0
@@ -55,6 +65,15 @@ pub trait Sink<P, M> {
 
     /// Ends the draw. No item is offered after `at`.
     fn end(&mut self, at: Cycle, state: &mut M);
+
+    /// Hands on all that units hold of primitives up to `primitive`, from `at` on, since no item is offered before
+    /// that is done.
+    fn release(&mut self, _primitive: u32, _at: Cycle, _state: &mut M) {}
+
+    /// First cycle at which another item can be accepted; 0 of a consumer that does not say.
+    fn free(&self) -> Cycle {
+        0
+    }
 }
 
 /// A stage, the queue in front of it, and its successor.
@@ -117,6 +136,14 @@ impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     fn end(&mut self, at: Cycle, state: &mut M) {
         let done = self.stage.drain(at, state, &mut self.next);
         self.next.end(done, state);
+    }
+
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {
+        let Self { stage, next, .. } = self;
+        if !stage.is_bypassed() {
+            stage.release(primitive, at, state, next);
+        }
+        next.release(primitive, at, state);
     }
 }
 

@@ -94,6 +94,9 @@ pub struct Activity {
     accounted: Cycle,
     #[serde(skip)]
     last_arrival: Cycle,
+    /// Cycle at which the last item left the queue before the port.
+    #[serde(skip)]
+    last_left: Cycle,
     #[serde(skip)]
     timeline: Option<Box<Timeline>>,
 }
@@ -111,6 +114,20 @@ impl Activity {
     #[inline(always)]
     pub fn idle_until(&mut self, cycle: Cycle, reason: StallReason) {
         self.charge([(cycle, reason.state())]);
+    }
+
+    /// Charges the unaccounted cycles up to `cycle`, in which an item waited for storage that was being emptied
+    /// through an output port with these `[blocked, busy]` cycles: to [`StallReason::Blocked`] as far as the port was
+    /// blocked, and to [`StallReason::Full`] for the rest.
+    #[inline]
+    pub fn idle_in_storage(&mut self, [blocked, busy]: [u64; 2], cycle: Cycle) {
+        let wait = cycle.saturating_sub(self.accounted);
+        if wait == 0 {
+            return;
+        }
+        let until = self.accounted + wait * blocked / (blocked + busy).max(1);
+        self.idle_until(until, StallReason::Blocked);
+        self.idle_until(cycle, StallReason::Full);
     }
 
     /// Charges the unaccounted cycles up to the arrival of an item to [`StallReason::Starved`], and those
@@ -169,12 +186,20 @@ impl Activity {
         ]
     }
 
-    /// Records the arrival of an item; returns the cycles by which it came later than its predecessor.
+    /// Records the arrival of an item; returns the cycles by which it came later than its predecessor and later
+    /// than the queue was empty.
     #[inline]
     pub fn arrive(&mut self, arrival: Cycle) -> Cycle {
-        let later = arrival.saturating_sub(self.last_arrival + 1);
+        let later = arrival.saturating_sub(self.last_left.max(self.last_arrival + 1));
         self.last_arrival = arrival;
         later
+    }
+
+    /// Records that the item that arrived last leaves the queue before the port at `cycle`, so that an item that
+    /// arrives no later was held up by the queue.
+    #[inline]
+    pub fn leave_queue(&mut self, cycle: Cycle) {
+        self.last_left = cycle;
     }
 
     /// Counts the unaccounted cycles up to `cycle` as busy.

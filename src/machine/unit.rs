@@ -1,5 +1,6 @@
 //! Report of a unit: its cycles by stall reason, and its counters.
 
+use super::rate::Rate;
 use super::statistics::Statistics;
 use super::timing::{Activity, Cycle};
 
@@ -13,6 +14,12 @@ pub trait Unit {
 pub trait Visitor {
     /// Visits the activity of port `name`. Several instances of one unit use the same name.
     fn activity(&mut self, name: &'static str, activity: &mut Activity);
+
+    /// Visits the port `name` between a cache and the L2, which has moved `bytes` of at most `rate` per cycle.
+    /// Several instances use the same name.
+    fn cache_port(&mut self, name: &'static str, rate: Rate, bytes: u64) {
+        let _ = (name, rate, bytes);
+    }
 
     /// Visits the statistics of unit `name`.
     fn statistics(&mut self, name: &'static str, statistics: &dyn Statistics) {

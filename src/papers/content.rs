@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::paper::{Figure, Published};
+use crate::paper::{Figure, Published, Statistic};
 use crate::table::Table;
 
 /// A chart with the text below it.
@@ -44,6 +44,19 @@ pub(crate) struct Compared {
     pub(crate) published: &'static Published,
     /// Ours, if it is known.
     pub(crate) ours: Option<f64>,
+}
+
+impl Compared {
+    /// Whether ours keeps to a published bound; `None` of a number that is no bound, and without ours.
+    pub(crate) fn holds(&self) -> Option<bool> {
+        let (ours, bound) = (self.ours.filter(|n| n.is_finite())?, self.published.value);
+        match self.published.statistic {
+            Statistic::Below => Some(ours < bound),
+            Statistic::Above => Some(ours > bound),
+            Statistic::Maximum => Some(ours <= bound),
+            Statistic::Mean | Statistic::Value => None,
+        }
+    }
 }
 
 /// A figure as drawn.

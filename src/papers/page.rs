@@ -216,12 +216,17 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
         };
         let ours = one.ours.filter(|n| n.is_finite());
         let ours = ours.map_or("<span class=\"gap\">missing</span>".to_owned(), |n| escaped(&value(n)));
+        let mark = match one.holds() {
+            Some(true) => " <b class=\"yes\">✓</b>",
+            Some(false) => " <b class=\"no\">✗</b>",
+            None => "",
+        };
         let link = figure.map_or(String::new(), |figure| {
             let (id, number) = (&figure.id, &figure.number);
             format!("<td class=\"word\"><a href=\"#{id}\">{number}</a></td>")
         });
         format!(
-            "<tr>{link}<td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{ours}</td><td class=\"word\">{}</td></tr>\n",
+            "<tr>{link}<td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{ours}{mark}</td><td class=\"word\">{}</td></tr>\n",
             escaped(&published.quantity),
             published.statistic.name(),
             escaped(&value(published.value)),

@@ -118,7 +118,7 @@ impl<'a> Report<'a> {
 
     /// The same as a table.
     pub(crate) fn comparison(&self) -> Table {
-        const KEYS: [&str; 8] = [
+        const KEYS: [&str; 9] = [
             "paper",
             "figure",
             "quantity",
@@ -127,21 +127,23 @@ impl<'a> Report<'a> {
             "ours",
             "unit",
             "place",
+            "holds",
         ];
-        let rows = self
-            .compared()
-            .map(|(chapter, section, Compared { published, ours })| {
-                vec![
-                    Cell::from(&*chapter.paper.id),
-                    Cell::from(&*section.figure.id),
-                    Cell::from(&*published.quantity),
-                    Cell::from(published.statistic.name()),
-                    Cell::from(published.value),
-                    Cell::from(*ours),
-                    Cell::from(&*published.unit),
-                    Cell::from(&*published.place),
-                ]
-            });
+        let rows = self.compared().map(|(chapter, section, one)| {
+            let Compared { published, ours } = one;
+            let holds = one.holds().map(|holds| if holds { "yes" } else { "no" });
+            vec![
+                Cell::from(&*chapter.paper.id),
+                Cell::from(&*section.figure.id),
+                Cell::from(&*published.quantity),
+                Cell::from(published.statistic.name()),
+                Cell::from(published.value),
+                Cell::from(*ours),
+                Cell::from(&*published.unit),
+                Cell::from(&*published.place),
+                holds.map_or(Cell::Missing, Cell::from),
+            ]
+        });
         Table {
             columns: KEYS.map(|key| Column::new(key, key)).to_vec(),
             rows: rows.collect(),

@@ -37,9 +37,11 @@ const fn metric(
     }
 }
 
-const METRICS: [Metric; 9] = [
+const METRICS: [Metric; 11] = [
+    metric("speedup", "baseline", "qru", [None; 2]),
     metric("speedup", "baseline", "qm", [None, Some(1.49)]),
     metric("speedup", "baseline", "het", [Some(1.80), None]),
+    metric("speedup", "baseline", "het+qru", [None; 2]),
     metric("speedup", "baseline", "het+qm", [Some(2.07), Some(2.78)]),
     metric("speedup", "baseline", "tgc", [None; 2]),
     metric("fragments", "baseline", "het", [Some(2.52), None]),

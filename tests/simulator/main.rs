@@ -22,6 +22,7 @@ mod gscore;
 mod hand_worked;
 mod in_shader;
 mod late_fragment;
+mod limits;
 mod memory;
 mod microbench;
 mod outside_unit;
@@ -33,6 +34,7 @@ mod shading;
 mod stages;
 mod sweeps;
 mod trained_scenes;
+mod vertex_buffer;
 mod wired;
 
 #[path = "../support/mod.rs"]

@@ -64,6 +64,20 @@ fn writes_take_the_time_that_dram_needs() {
     }
 }
 
+/// Four layers through caches that hold none of them: DRAM moves a byte in two cycles, a byte, and fractions of a
+/// byte more per cycle, of a clock of 612 MHz.
+#[test]
+fn every_bandwidth_is_the_configured_one() {
+    for gb_per_s in [0.306, 0.612, 1.0, 1.2] {
+        let bandwidth = format!("dram.gb_per_s={gb_per_s}");
+        let config = config(&["l2.bytes=4096", &bandwidth]);
+        let result = layers(128, 4, &config, Variant::BASELINE);
+        let rate = result.dram_bytes as f64 / result.cycles as f64;
+        let share = rate / (gb_per_s / 0.612);
+        assert!((0.98..=1.0).contains(&share), "{gb_per_s} GB/s: {share}");
+    }
+}
+
 /// Eight layers of 1,048,576 sectors of colour. The first is created clear; each sector of the other
 /// seven was evicted to DRAM before, since neither cache holds a layer, and is read from there.
 #[test]

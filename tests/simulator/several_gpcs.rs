@@ -263,13 +263,17 @@ fn scaling(draw: &Draw, fields: &[&str]) -> Vec<(u64, u64, &'static str)> {
 }
 
 /// One quad per primitive: every unit takes about a cycle per primitive, the geometry units among them.
-/// With memory that does not limit and batches of 32 primitives, 16 GPCs are more than 10 times as fast
+/// With memory that does not limit, a buffer of vertex results without a bound and batches of 32 primitives, 16 GPCs are more than 10 times as fast
 /// as one. With batches of 8, each port of the crossbar takes 6,000 cycles for the ends of 6,000 batches,
 /// more than for the 3,000 primitives of its GPC.
 #[test]
 fn the_geometry_units_scale() {
     let draw = scattered(512, 48_000, 2..3);
-    let ample = ["l2.slice_bytes_per_cycle=1024", "dram.gb_per_s=100000"];
+    let ample = [
+        "l2.slice_bytes_per_cycle=1024",
+        "dram.gb_per_s=100000",
+        "vertex.buffer_is_bounded=false",
+    ];
     let of_8 = scaling(&draw, &ample);
     assert_eq!(of_8[4].2, "crossbar");
     assert!(of_8[4].1 >= 48_000 / 8);
@@ -285,6 +289,7 @@ fn the_geometry_units_scale() {
     let narrow = [
         "l2.slice_bytes_per_cycle=1024",
         "distributor.warps_per_batch=4",
+        "vertex.buffer_is_bounded=false",
     ];
     let narrow = scaling(&draw, &narrow);
     assert!(["vertex", "dram"].contains(&narrow[4].2), "{}", narrow[4].2);

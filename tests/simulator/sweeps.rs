@@ -262,7 +262,11 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
             "l2",
         ),
         (
-            &["l2.bytes=4096", "dram.gb_per_s=5"],
+            &[
+                "l2.bytes=4096",
+                "dram.gb_per_s=5",
+                "vertex.buffer_is_bounded=false",
+            ],
             Variant::BASELINE,
             "dram",
         ),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::flush_policy::{BinStatus, FlushPolicy};
 use quadrille_base::math::index;
 use quadrille_machine::{
-    Activity, BEAT_QUADS, Cycle, IssuePort, Rate, RateClock, StallReason, Visitor, statistics,
+    Activity, BEAT_QUADS, Cycle, IssuePort, Rate, RateClock, Visitor, statistics,
 };
 
 /// No bin.
@@ -27,6 +27,8 @@ statistics! {
         pub end: u64,
         /// Flushes before an item that its bin must not hold beside the others.
         pub conflict: u64,
+        /// Flushes of bins whose oldest item kept a splat in the buffer of vertex results.
+        pub span: u64,
         /// Items flushed. Divided by the number of flushes, this is the mean occupancy.
         pub items: u64,
     }
@@ -35,7 +37,7 @@ statistics! {
 impl Flushes {
     /// Number of flushes.
     pub fn total(&self) -> u64 {
-        self.full + self.evicted + self.timeout + self.end + self.conflict
+        self.full + self.evicted + self.timeout + self.end + self.conflict + self.span
     }
 }
 
@@ -47,6 +49,7 @@ pub(super) enum Reason {
     Timeout,
     End,
     Conflict,
+    Span,
 }
 
 impl Flushes {
@@ -58,6 +61,7 @@ impl Flushes {
             Reason::Timeout => &mut self.timeout,
             Reason::End => &mut self.end,
             Reason::Conflict => &mut self.conflict,
+            Reason::Span => &mut self.span,
         } += 1;
     }
 }
@@ -77,7 +81,7 @@ pub(super) struct Bin<T> {
     left_at: Box<[Cycle]>,
     /// Ring entry of the first item.
     first: usize,
-    /// Cycles of the last flush in which the output was blocked, and in which it was blocked or busy.
+    /// `[blocked, busy]` cycles of the output port in the last flush.
     last_flush: [u64; 2],
 }
 
@@ -155,37 +159,22 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
     pub(super) fn take(&mut self, bin: u32, reason: Reason) -> Flushed<T> {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
-        flushed.output_before = self.output_cycles();
+        flushed.output_before = self.output.output_cycles();
         flushed
-    }
-
-    /// `[blocked, busy]` cycles of the output port.
-    fn output_cycles(&self) -> [u64; 2] {
-        let activity = &self.output.activity;
-        [activity.idle[StallReason::Blocked as usize], activity.busy]
     }
 
     /// Returns the storage of a bin whose items have left.
     pub(super) fn give_back(&mut self, flushed: Flushed<T>) {
-        let now = self.output_cycles();
-        let [blocked, busy] = [0, 1].map(|i| now[i] - flushed.output_before[i]);
-        self.bins.give_back(flushed, [blocked, blocked + busy]);
+        let now = self.output.output_cycles();
+        let last_flush = [0, 1].map(|i| now[i] - flushed.output_before[i]);
+        self.bins.give_back(flushed, last_flush);
     }
 
-    /// Charges the wait of an item at the input for places in `bin` until `cycle`. As far as the flush
-    /// that held the places was blocked, the input was blocked; for the rest of the wait, the storage was
-    /// full.
+    /// Charges the wait of an item at the input for places in `bin` until `cycle`.
     #[inline]
     pub(super) fn charge_wait(&mut self, bin: u32, cycle: Cycle) {
-        let from = self.input.accounted();
-        let wait = cycle.saturating_sub(from);
-        if wait == 0 {
-            return;
-        }
-        let [blocked, total] = self.bins.bin(bin).last_flush;
-        self.input
-            .idle_until(from + wait * blocked / total.max(1), StallReason::Blocked);
-        self.input.idle_until(cycle, StallReason::Full);
+        let last_flush = self.bins.bin(bin).last_flush;
+        self.input.idle_in_storage(last_flush, cycle);
     }
 
     /// The bin to evict before another can be begun; `None` if one is empty.
@@ -334,6 +323,16 @@ impl<T, P: FlushPolicy> Bins<T, P> {
             0 => Cycle::MAX,
             _ => self.policy.deadline(bin),
         })
+    }
+
+    /// The bin with the earliest deadline of those whose first item is one that `is_old` holds for, and that
+    /// deadline.
+    pub(super) fn due_of_old(&self, is_old: impl Fn(&T) -> bool) -> Option<(u32, Cycle)> {
+        let bins = (0..).zip(&self.bins);
+        let old = bins.filter(|(_, bin)| bin.key != NONE && bin.items.first().is_some_and(&is_old));
+        let due = old.map(|(i, bin)| (i, self.policy.deadline(&bin.status()), bin.begun));
+        let due = due.min_by_key(|&(_, deadline, begun)| (deadline, begun));
+        due.map(|(i, deadline, _)| (i, deadline))
     }
 
     /// The occupied bin that was begun first.

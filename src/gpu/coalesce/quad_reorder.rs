@@ -90,6 +90,9 @@ pub struct QuadReorder {
     entered: Option<Cycle>,
     /// Cycle at which the last quad was scanned.
     scanned: Cycle,
+    /// `[blocked, busy]` cycles of the output port when the last scan ended, and during that scan.
+    output_before: [u64; 2],
+    last_scan: [u64; 2],
     /// Accounting of the scan port.
     pub input: Activity,
     /// Output port, one beat per cycle.
@@ -115,6 +118,8 @@ impl QuadReorder {
             emitted: 0,
             entered: None,
             scanned: 0,
+            output_before: [0; 2],
+            last_scan: [0; 2],
             input: Activity::of_rate(spec.quads_per_cycle),
             pipe: IssuePort::new(Rate::ONE, spec.latency_cycles),
             counters: QruCounters::default(),
@@ -156,7 +161,7 @@ impl QuadReorder {
         next: &mut impl Sink<Beat, M>,
     ) {
         let begin = self.scan.free().max(entered);
-        self.input.idle_until(entered, StallReason::Full);
+        self.input.idle_in_storage(self.last_scan, entered);
         self.input.idle_until(begin, StallReason::Blocked);
         let first = self.window.len();
         self.window.extend_from_slice(quads);
@@ -222,6 +227,9 @@ impl QuadReorder {
         self.registers.fill(NONE);
         self.entered = None;
         self.buffers.leave(self.emitted.max(at));
+        let now = self.pipe.output_cycles();
+        self.last_scan = [0, 1].map(|i| now[i] - self.output_before[i]);
+        self.output_before = now;
     }
 }
 

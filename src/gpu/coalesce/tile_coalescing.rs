@@ -34,7 +34,7 @@ spec! {
         /// Raster tiles per cycle in.
         tiles_in_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "as the raster units; the Emerald simulator assembles one per cycle";
         /// Quads per cycle in, from all raster tiles of the cycle.
-        quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Published "the Emerald simulator takes a raster tile of up to 16 quads per cycle";
+        quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Assumed "a full raster tile, as the Emerald simulator takes per cycle; two tiles of fewer quads share it";
         /// Quads per cycle out.
         quads_out_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
         /// Latency in cycles.
@@ -262,6 +262,19 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             at = self.bins.input_clock.cycle();
         }
         taken.unwrap_or(start)
+    }
+
+    /// Bins are flushed at their deadlines, as without another item, and at once under a policy without deadlines.
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
+        let at = at.max(self.bins.input_clock.whole_cycle());
+        let is_old = |quad: &Quad| quad.primitive <= primitive;
+        while let Some((bin, deadline)) = self.bins.bins.due_of_old(is_old) {
+            if deadline == Cycle::MAX {
+                self.flush(bin, Reason::Span, at, state, next);
+            } else {
+                self.flush_due(deadline, None, state, next);
+            }
+        }
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) -> Cycle {

@@ -35,6 +35,9 @@ spec! {
         primitives_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as setup";
         /// Primitives out of flushed bins whose vertices are being read again.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
+        /// Splats by which the oldest primitive of a bin may be behind the newest of the unit, before the bin is
+        /// flushed.
+        max_span: u64 = 2048, 0..=4_294_967_295, Assumed "ours: without such a flush, for which VR-Pipe has no place, a bin keeps its splats in the buffer of vertex results for as long as a draw lasts";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write, one read of a small memory";
         /// Eviction rule for when all bins are occupied.
@@ -68,6 +71,7 @@ pub struct TileGridCoalescing {
     owner: TileOwner,
     bins: Coalescer<Primitive, Evict>,
     bin_size: u64,
+    max_span: u64,
 }
 
 impl TileGridCoalescing {
@@ -92,6 +96,7 @@ impl TileGridCoalescing {
                 IssuePort::new(spec.primitives_out_per_cycle, spec.latency_cycles),
             ),
             bin_size: spec.bin_size,
+            max_span: spec.max_span,
         }
     }
 
@@ -110,6 +115,22 @@ impl TileGridCoalescing {
             self.bins.bins.leave(&mut flushed, 1, start);
         }
         self.bins.give_back(flushed);
+    }
+
+    /// Flushes the bins that hold a primitive up to `newest` at `at`.
+    fn flush_old<M>(
+        &mut self,
+        newest: u32,
+        at: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Primitive, M>,
+    ) {
+        // Bins are begun in the order of their first primitives.
+        while let Some(bin) = self.bins.bins.first()
+            && (self.bins.bins.bin(bin).items.first()).is_some_and(|p| p.primitive <= newest)
+        {
+            self.flush(bin, Reason::Span, at, state, next);
+        }
     }
 
     /// Writes a primitive to the bin of a grid at or after `start`.
@@ -197,7 +218,24 @@ impl<M> Stage<M> for TileGridCoalescing {
                 self.insert(key, part, at, state, next);
             }
         }
+        let newest = u64::from(primitive.primitive);
+        let oldest = newest.checked_sub(self.max_span + 1);
+        if let Some(oldest) = oldest.map(fit) {
+            let at = self.bins.input_clock.cycle();
+            self.flush_old(oldest, at, state, next);
+        }
         taken
+    }
+
+    fn release(
+        &mut self,
+        primitive: u32,
+        at: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Primitive, M>,
+    ) {
+        let at = at.max(self.bins.input_clock.whole_cycle());
+        self.flush_old(primitive, at, state, next);
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Primitive, M>) -> Cycle {

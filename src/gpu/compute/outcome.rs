@@ -12,7 +12,7 @@ use super::stream::KernelCost;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::shading::StopRule;
-use quadrille_machine::{Cycle, L2Counters, StallReason, UnitCycles};
+use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles};
 
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -174,6 +174,7 @@ impl ComputeResult {
         let idle = idle.into_iter().filter(|(_, cycles)| *cycles > 0);
         let cores = UnitCycles {
             name: "cores",
+            kind: PortKind::Pipeline,
             instances: self.schedulers,
             busy: reasons.issue,
             idle: idle

@@ -327,7 +327,8 @@ impl Unit for Crop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.statistics("crop_cache", &self.cache.counters());
+        self.cache
+            .visit("crop_cache", ["crop_fill", "crop_write"], visitor);
     }
 }
 
@@ -350,6 +351,7 @@ impl<'m> Stage<DrawState<'m>> for Crop {
             None => self.blend(&warp, arrival, state),
             Some(termination) => self.blend_and_terminate(&warp, termination, arrival, state),
         };
+        self.activity.leave_queue(looked_up);
         state.spare_quads.push(warp.quads);
         looked_up
     }

@@ -200,4 +200,10 @@ impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Source<'_, N> {
 
     /// The crossbar outlives its sources.
     fn end(&mut self, _at: Cycle, _state: &mut M) {}
+
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {
+        for destination in &mut self.crossbar.destinations {
+            destination.next.release(primitive, at, state);
+        }
+    }
 }

@@ -54,6 +54,10 @@ where
 
     /// The units outlive the loan.
     fn end(&mut self, _at: Cycle, _state: &mut M) {}
+
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {
+        self.next.release(primitive, at, state);
+    }
 }
 
 /// The distributor, the geometry units of all GPCs, and the crossbar behind them.

@@ -89,6 +89,10 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
         let left = self.in_flight.as_ref().map_or(0, |f| f.left);
         self.next.end(at.max(left), state);
     }
+
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut DrawState<'m>) {
+        self.next.release(primitive, at, state);
+    }
 }
 
 impl<N: Unit> Unit for PositionFetch<N> {
@@ -128,6 +132,14 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for B
 
     /// The fetch outlives the loan.
     fn end(&mut self, _at: Cycle, _state: &mut DrawState<'m>) {}
+
+    fn release(&mut self, primitive: u32, at: Cycle, state: &mut DrawState<'m>) {
+        self.next.release(primitive, at, state);
+    }
+
+    fn free(&self) -> Cycle {
+        self.in_flight.queue.entry(0)
+    }
 }
 
 impl<'m> Stage<DrawState<'m>> for FetchedVertices {

@@ -30,8 +30,11 @@ spec! {
         position_bytes: u64 = 64, 0..=4096, Assumed "four vertices of four words";
         /// Bytes of the attributes of a splat's vertices, which fragment warps read.
         attribute_bytes: u64 = 96, 0..=4096, Assumed "four vertices of colour, opacity and offset from the centre: six words";
-        /// Bytes of the L2 in which the results of vertex shading lie, at most half of it.
-        buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2";
+        /// Bytes of the L2 per GPC in which the results of vertex shading lie, at most half of the L2 in all.
+        buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2 of VR-Pipe's single GPC";
+        /// Whether vertex warps wait for room in that buffer. Otherwise it holds the results of all splats that are
+        /// still read, whatever its size.
+        buffer_is_bounded: bool = true, .., Published "VR-Pipe V-A: a circular buffer in the L2";
         /// Primitives whose positions are being fetched for assembly.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
         /// Primitives per cycle to primitive assembly.
@@ -42,6 +45,12 @@ spec! {
 }
 
 impl VertexSpec {
+    /// Splats whose results fit into a buffer of `bytes`, if it is bounded.
+    pub(crate) fn buffer_entries(&self, bytes: u64) -> Option<u64> {
+        let entry = self.position_bytes + self.attribute_bytes;
+        bytes.checked_div(entry).filter(|_| self.buffer_is_bounded)
+    }
+
     /// Sizes of the entry of a splat in the buffer of results.
     pub(crate) fn entry(&self) -> EntryBytes {
         EntryBytes {
@@ -70,6 +79,8 @@ pub struct VertexShading {
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
+    /// Cycle at which the buffer had room for the results of the current warp.
+    had_room_at: Cycle,
     /// Cycle at which the last primitive left.
     left_at: Cycle,
     /// End of the bubble, see [`Draw::bubble`](crate::draw::Draw::bubble).
@@ -90,6 +101,7 @@ impl VertexShading {
             left_in_warp: 0,
             results_at: 0,
             dispatched_at: 0,
+            had_room_at: 0,
             left_at: 0,
             held_until: 0,
             counters: VertexCounters::default(),
@@ -103,11 +115,26 @@ impl VertexShading {
         Self { gpc, ..self }
     }
 
-    /// Fetches and shades the splats of the next warp, from `first` on.
-    fn run_warp(&mut self, first: u32, arrival: Cycle, state: &mut DrawState<'_>) {
-        let dispatch = self
+    /// Fetches and shades the splats of the next warp, from `first` on, once the buffer has room for them.
+    fn run_warp<'m>(
+        &mut self,
+        first: u32,
+        arrival: Cycle,
+        state: &mut DrawState<'m>,
+        next: &mut impl Sink<Primitive, DrawState<'m>>,
+    ) {
+        let mut dispatch = self
             .in_flight
             .entry(arrival.max(self.dispatched_at + u64::from(self.counters.warps > 0)));
+        let end = (u64::from(first) + self.spec.splats_per_warp).min(state.draw.len().into());
+        let must_leave = state
+            .vertex_buffer
+            .must_leave(end, self.spec.splats_per_warp);
+        if let Some(splat) = must_leave {
+            next.release(splat, dispatch, state);
+            dispatch = dispatch.max(state.vertex_buffer.free_through(splat));
+            self.had_room_at = dispatch;
+        }
         let bytes = self.spec.splats_per_warp * self.spec.bytes_per_splat;
         let data = state.memory.stream(Client::Vertex, bytes, dispatch);
         state.shader_issue.charge_vertex_warp(
@@ -150,13 +177,18 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         }
         let arrival = arrival.max(self.held_until);
         if self.left_in_warp == 0 {
-            self.run_warp(splat, arrival, state);
+            self.run_warp(splat, arrival, state, next);
         }
         let mut left = arrival;
         for primitive in state.draw.primitives(splat) {
             let start = self.pipe.start(arrival);
+            let ready = self.results_at.max(start);
+            // While the fetch behind the unit has no room, nothing waits for the results.
+            let room = next.free().min(ready);
+            self.pipe.hold_until(room, StallReason::Blocked);
             self.pipe
-                .hold_until(self.results_at.max(start), StallReason::Miss);
+                .hold_until(self.had_room_at.min(ready), StallReason::Full);
+            self.pipe.hold_until(ready, StallReason::Miss);
             let start = self.pipe.free();
             left = self.pipe.issue(primitive, start, 1, state, next);
         }

@@ -3,14 +3,18 @@
 //! read them by pointer (VR-Pipe, section V-A). Its lines are never evicted, so it has the bandwidth
 //! and latency of the L2 and no misses.
 //!
-//! An entry is live until its last fragment warp has read it. Packets are pushed through the pipeline
-//! one by one, so when a vertex warp is dispatched it is not known when the splats that still wait in
-//! bins will be read. The buffer is therefore assumed to hold all live splats; their largest number is
-//! counted at the end of the draw, when all times are known. Grid bins hold primitives for long, so a
-//! buffer that frees its entries in order would hold many more, which is counted too.
+//! An entry is live until its last fragment warp has read it. The buffer is circular: entries are freed in
+//! order, and a vertex warp waits until there is room for its splats. Packets are pushed through the pipeline
+//! one by one, so the splats that still wait in bins have no last read yet when a vertex warp asks for room.
+//! It then makes the coalescing units hand on what they hold of the splats that must leave: no other item
+//! reaches them while vertex shading waits, so that tile bins fall due by themselves.
+//!
+//! A buffer without a bound holds all live splats. Their largest number is counted at the end of the draw,
+//! when all times are known, and how many more a buffer would hold that frees its entries in order.
 
 use serde::Serialize;
 
+use quadrille_base::math::fit;
 use quadrille_machine::{Client, Cycle, Memory};
 
 /// Sizes of the entry of a splat.
@@ -26,6 +30,10 @@ pub struct EntryBytes {
 #[derive(Debug, Default)]
 pub struct VertexBuffer {
     entry: EntryBytes,
+    /// Number of entries, if it is bounded.
+    entries: Option<u64>,
+    /// Entries freed so far, and the cycle at which the last of them was.
+    freed: (usize, Cycle),
     /// Splats of the vertex warps so far, and the cycle at which the last of them was dispatched.
     dispatches: Vec<(u64, Cycle)>,
     /// Cycle of the last read by splat.
@@ -33,13 +41,33 @@ pub struct VertexBuffer {
 }
 
 impl VertexBuffer {
-    /// Creates an empty buffer for a draw of `splats` splats.
-    pub fn new(entry: EntryBytes, splats: u32) -> Self {
+    /// Creates an empty buffer for a draw of `splats` splats, with room for a number of entries if it is bounded.
+    pub fn new(entry: EntryBytes, entries: Option<u64>, splats: u32) -> Self {
         Self {
             entry,
+            entries,
+            freed: (0, 0),
             dispatches: Vec::new(),
             last_reads: vec![0; splats as usize],
         }
+    }
+
+    /// The last splat whose entry must be free before those of the splats before `end`, of which the last
+    /// `splats` are a warp's, can be written; `None` if there is room.
+    pub fn must_leave(&self, end: u64, splats: u64) -> Option<u32> {
+        let entries = self.entries?.max(splats);
+        end.checked_sub(entries + 1).map(fit)
+    }
+
+    /// Frees the entries of the splats up to `splat` in order, which have been read; returns the cycle at which
+    /// the last of them is free.
+    pub fn free_through(&mut self, splat: u32) -> Cycle {
+        let end = (splat as usize + 1).min(self.last_reads.len());
+        let (freed, at) = &mut self.freed;
+        let reads = self.last_reads.get(*freed..end).unwrap_or_default();
+        *at = reads.iter().copied().fold(*at, Cycle::max);
+        *freed = end.max(*freed);
+        *at
     }
 
     /// Takes entries for a vertex warp dispatched at `at`, whose last splat is the one before `end`.
@@ -144,7 +172,7 @@ mod tests {
             positions: 64,
             attributes: 96,
         };
-        let mut buffer = VertexBuffer::new(entry, 6);
+        let mut buffer = VertexBuffer::new(entry, None, 6);
         for (end, at) in [(2, 0), (4, 10), (6, 20)] {
             buffer.dispatch(end, at);
         }
@@ -159,5 +187,33 @@ mod tests {
         let peaks = buffer.peaks();
         assert_eq!((peaks.live_splats, peaks.span_splats), (4, 6));
         assert_eq!((peaks.live_bytes, peaks.span_bytes), (640, 960));
+    }
+
+    /// Room for four splats, in warps of two. The third warp waits for the first two splats, of which the later
+    /// one is read last in cycle 15, and the fourth also for splat 2; a warp alone always has room.
+    #[test]
+    fn entries_are_freed_in_order() {
+        let mut buffer = VertexBuffer::new(EntryBytes::default(), Some(4), 8);
+        for (splat, at) in (0..).zip([5, 15, 12, 30]) {
+            buffer.keep_until(splat, at);
+        }
+        let leaves = [2, 4, 6, 8].map(|end| buffer.must_leave(end, 2));
+        assert_eq!(leaves, [None, None, Some(1), Some(3)]);
+        assert_eq!(
+            (
+                buffer.free_through(1),
+                buffer.free_through(2),
+                buffer.free_through(3)
+            ),
+            (15, 15, 30)
+        );
+        assert_eq!(
+            VertexBuffer::new(EntryBytes::default(), Some(1), 8).must_leave(4, 2),
+            Some(1)
+        );
+        assert_eq!(
+            VertexBuffer::new(EntryBytes::default(), None, 8).must_leave(8, 2),
+            None
+        );
     }
 }

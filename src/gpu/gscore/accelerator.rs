@@ -170,7 +170,9 @@ impl Gscore {
                 spec,
             ),
         ];
-        let first_chunk = chunk_cycles(spec);
+        let mut tile_pairs = (0..lists.tiles()).map(|tile| lists.tile(tile).len() as u64);
+        let first_tile = tile_pairs.find(|pairs| *pairs > 0);
+        let first_chunk = chunk_cycles(first_tile.unwrap_or(0).min(spec.chunk), spec);
         GscoreResult {
             frame_cycles: overlapped(&stages, spec) + first_chunk,
             raster_cycles: overlapped(&stages[1..], spec) + first_chunk,

@@ -19,9 +19,11 @@ impl SortWork {
     /// takes log2(n) passes, rounded up.
     pub fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
         let chunks = pairs.div_ceil(spec.chunk);
+        let full = pairs / spec.chunk;
         let passes = u64::from(chunks.next_power_of_two().trailing_zeros());
         self.quick_sort += passes * pairs.div_ceil(spec.quick_sort_pairs);
-        self.bitonic += chunks * chunk_cycles(spec);
+        self.bitonic += full * chunk_cycles(spec.chunk, spec);
+        self.bitonic += chunk_cycles(pairs % spec.chunk, spec);
         self.chunks += chunks;
     }
 
@@ -32,9 +34,10 @@ impl SortWork {
     }
 }
 
-/// Cycles for which a chunk holds a bitonic unit: log2(n) (log2(n) + 1) / 2 steps over n pairs.
-pub fn chunk_cycles(spec: &GscoreSpec) -> u64 {
-    let size = spec.chunk.next_power_of_two();
+/// Cycles for which a chunk of `pairs` holds a bitonic unit: log2(n) (log2(n) + 1) / 2 steps over n pairs, the next
+/// power of two.
+pub fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
+    let size = pairs.next_power_of_two();
     let levels = u64::from(size.trailing_zeros());
     levels * (levels + 1) / 2 * size.div_ceil(spec.bitonic_width)
 }
@@ -43,21 +46,22 @@ pub fn chunk_cycles(spec: &GscoreSpec) -> u64 {
 mod tests {
     use super::*;
 
-    /// 256 pairs: 36 steps of 16 cycles. 600 pairs are three chunks, which two passes separate.
+    /// 256 pairs: 36 steps of 16 cycles. 600 pairs are three chunks, which two passes separate, the last of them of
+    /// 88 pairs: 28 steps of 8 cycles.
     #[test]
     fn chunks_are_sorted_in_bitonic_steps() {
         let spec = GscoreSpec::default();
-        assert_eq!(chunk_cycles(&spec), 576);
+        assert_eq!(chunk_cycles(256, &spec), 576);
         let mut work = SortWork::default();
         work.add_tile(600, &spec);
         work.add_tile(256, &spec);
         work.add_tile(0, &spec);
         let expected = SortWork {
             quick_sort: 1200,
-            bitonic: 4 * 576,
+            bitonic: 3 * 576 + 28 * 8,
             chunks: 4,
         };
         assert_eq!(work, expected);
-        assert_eq!(work.cycles(&spec), 576);
+        assert_eq!(work.cycles(&spec), (3_u64 * 576 + 28 * 8).div_ceil(4));
     }
 }

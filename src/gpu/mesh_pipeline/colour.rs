@@ -155,7 +155,8 @@ impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.statistics("crop_cache", &self.cache.counters());
+        self.cache
+            .visit("crop_cache", ["crop_fill", "crop_write"], visitor);
     }
 }
 
@@ -183,6 +184,7 @@ impl Stage<MeshDrawState> for Colour {
             counters.quads += 1;
             left = left.max(self.write(index, shown, arrival, state));
         }
+        self.activity.leave_queue(left);
         left
     }
 

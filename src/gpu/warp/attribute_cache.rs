@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::geometry::vertex_buffer::VertexBuffer;
 use quadrille_base::math::{index, prefetch};
 use quadrille_machine::{
-    Cycle, Memory, Quad, Rate, RateLimiter, SECTOR_BYTES, WARP_QUADS, statistics,
+    Cycle, Memory, Quad, Rate, RateLimiter, SECTOR_BYTES, Visitor, WARP_QUADS, statistics,
 };
 
 statistics! {
@@ -57,6 +57,9 @@ pub struct AttributeCaches {
     entries: Vec<Entry>,
     /// Port of each core to the L2.
     ports: Vec<RateLimiter>,
+    /// Bytes per cycle from the L2 to all cores.
+    rate: Rate,
+    entry_bytes: u64,
     /// Accesses so far.
     pub counters: AttributeCounters,
 }
@@ -78,8 +81,20 @@ impl AttributeCaches {
             ways: index(ways),
             entries: vec![EMPTY; index(cores * sets * ways)],
             ports: vec![port; index(cores)],
+            rate: Rate::of(cores * spec.l2_bytes_per_cycle, 1),
+            entry_bytes,
             counters: AttributeCounters::default(),
         })
+    }
+
+    /// Visits the accesses, and the ports of all cores as one.
+    pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
+        visitor.statistics("l1", &self.counters);
+        visitor.cache_port(
+            "l1_fill",
+            self.rate,
+            self.counters.misses * self.entry_bytes,
+        );
     }
 
     /// Reads the attributes of all primitives of a warp's quads at `at`, on the core that runs

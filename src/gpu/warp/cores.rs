@@ -47,7 +47,7 @@ spec! {
         /// Instructions of the fragment shader.
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products", only_if PIPELINE;
         /// Cycles of the fragment shader's dependent chain.
-        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, attribute fetch, export", only_if PIPELINE;
+        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, a hit in the first-level cache, export", only_if PIPELINE;
         /// Bytes of each core's first-level cache.
         l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I", only_if PIPELINE;
         /// Ways per set of the first-level cache.
@@ -223,7 +223,13 @@ impl Cores {
         program.instructions += blending.instructions(&out);
         self.counters.instructions += program.instructions;
         let schedule = &mut self.schedule;
-        let shaded = schedule.issue(scheduler, taken.at, program, owed, taken.idle_before);
+        let shaded = schedule.issue(
+            scheduler,
+            taken.at,
+            program,
+            owed,
+            [(taken.at, taken.idle_before)],
+        );
         blending.run(out, taken, shaded, state);
         taken.at
     }
@@ -275,7 +281,7 @@ impl Unit for Cores {
         }
         visitor.statistics("cores", &self.counters);
         if let Some(attributes) = &self.attributes {
-            visitor.statistics("l1", &attributes.counters);
+            attributes.visit(visitor);
         }
         if let Some(update) = &self.update {
             visitor.statistics("update", &update.counters);

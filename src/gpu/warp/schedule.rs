@@ -20,11 +20,11 @@ pub struct Schedule {
     /// Cycle at which each scheduler has issued all its instructions.
     issued: Vec<Cycle>,
     next_scheduler: usize,
-    /// Per slot: cycle at which its last warp left, and whether the next unit delayed that warp.
-    slots: Vec<(Cycle, bool)>,
+    /// Per slot: cycle at which its last warp left, and the cycles by which the next unit delayed that warp.
+    slots: Vec<(Cycle, u64)>,
     next_slot: usize,
-    /// Whether the next unit delayed the last warp.
-    held_up: bool,
+    /// Cycles by which the next unit delayed the last warp.
+    held_up: u64,
     left_at: Cycle,
     /// Port towards the colour unit.
     export: RateLimiter,
@@ -40,9 +40,9 @@ impl Schedule {
             issue_cycles,
             issued: vec![0; schedulers],
             next_scheduler: 0,
-            slots: vec![(0, false); index(slots)],
+            slots: vec![(0, 0); index(slots)],
             next_slot: 0,
-            held_up: false,
+            held_up: 0,
             left_at: 0,
             export: RateLimiter::new(export),
             activity: vec![Activity::default(); schedulers],
@@ -54,13 +54,16 @@ impl Schedule {
         self.next_scheduler
     }
 
-    /// Reason why nothing was issued before a warp arrived at `arrival`. If the warp waited for its
-    /// slot, slots were lacking; if the next unit delayed the slot's last warp, the cores were blocked.
-    fn idle_before(&self, arrival: Cycle) -> StallReason {
+    /// Reasons why nothing was issued before a warp arrived at `arrival`, each up to a cycle. If the warp waited
+    /// for its slot, slots were lacking, but as long as the next unit delayed the slot's last warp, the cores were
+    /// blocked.
+    fn idle_before(&self, arrival: Cycle) -> [(Cycle, StallReason); 2] {
         match self.slots[self.next_slot] {
-            (left, true) if left == arrival => StallReason::Blocked,
-            (left, false) if left == arrival && left > 0 => StallReason::Full,
-            _ => StallReason::Starved,
+            (left, held_up) if left == arrival && left > 0 => [
+                (left - held_up, StallReason::Full),
+                (arrival, StallReason::Blocked),
+            ],
+            _ => [(0, StallReason::Full), (arrival, StallReason::Starved)],
         }
     }
 
@@ -77,14 +80,14 @@ impl Schedule {
     }
 
     /// Runs a warp that got a slot of `scheduler` at `arrival`, before which the scheduler was idle for the
-    /// reason `before`, as [`Schedule::run`] does. Slots are kept by the caller.
-    pub(super) fn issue(
+    /// reasons `before`, each up to a cycle, as [`Schedule::run`] does. Slots are kept by the caller.
+    pub(super) fn issue<const N: usize>(
         &mut self,
         scheduler: usize,
         arrival: Cycle,
         program: Program,
         owed: u64,
-        before: StallReason,
+        before: [(Cycle, StallReason); N],
     ) -> Cycle {
         let free = self.issued[scheduler] + owed;
         let begin = free.max(arrival);
@@ -92,7 +95,9 @@ impl Schedule {
         let activity = &mut self.activity[scheduler];
         // Vertex warps, which came first.
         activity.busy_until(free);
-        activity.idle_until(arrival, before);
+        for (until, reason) in before {
+            activity.idle_until(until, reason);
+        }
         activity.busy_until(end);
         activity.moved += 1;
         self.issued[scheduler] = end;
@@ -104,13 +109,14 @@ impl Schedule {
     /// results has nothing to take and passes no port.
     pub fn leave(&mut self, done: Cycle, take: Option<impl FnOnce(Cycle) -> Cycle>) -> Cycle {
         let mut ready = done.max(self.left_at);
+        // Done behind a warp that was kept waiting, it was kept waiting too.
+        let behind = self.held_up.min(ready - done);
         self.left_at = ready;
         if let Some(take) = take {
             ready = self.export.serve(ready);
             self.left_at = take(ready);
         }
-        // Done behind a warp that was kept waiting, it was kept waiting too.
-        self.held_up = self.left_at > ready || ready > done && self.held_up;
+        self.held_up = behind + (self.left_at - ready);
         self.slots[self.next_slot] = (self.left_at, self.held_up);
         self.next_slot += 1;
         if self.next_slot == self.slots.len() {

@@ -23,7 +23,7 @@ use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
 use quadrille_machine::{
-    Calendar, Client, Cycle, MapKind, Memory, QuadMasks, SECTOR_BYTES, ShadedWarp, Visitor,
+    Calendar, Client, Cycle, MapKind, Memory, QuadMasks, Rate, SECTOR_BYTES, ShadedWarp, Visitor,
     WARP_QUADS, spec, statistics,
 };
 
@@ -235,6 +235,7 @@ impl ShaderBlend {
 
     /// Visits the statistics.
     pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
+        self.ports.visit(visitor);
         let mut counters = self.counters.clone();
         [counters.sectors_read, counters.sectors_written] = self.ports.sectors;
         visitor.statistics(ShaderBlendSpec::UNIT, &counters);
@@ -272,7 +273,7 @@ struct ColourPorts {
 
 impl ColourPorts {
     fn new(on: BlendingCores) -> Self {
-        let all = on.cores * on.l2_bytes_per_cycle;
+        let all = Rate::of(on.cores * on.l2_bytes_per_cycle, 1);
         Self {
             places: ColourPlaces::new(on.format),
             bytes_per_cycle: on.l2_bytes_per_cycle,
@@ -312,6 +313,13 @@ impl ColourPorts {
             bytes += count * SECTOR_BYTES;
         }
         accepted
+    }
+
+    fn visit(&self, visitor: &mut dyn Visitor) {
+        let ports = [("colour_read", &self.read), ("colour_write", &self.write)];
+        for (name, port) in ports {
+            visitor.cache_port(name, port.rate(), port.bytes);
+        }
     }
 
     /// The lines of a warp's quads, each once.

@@ -185,6 +185,7 @@ impl Zrop {
             for slot in self.slots.drain(..) {
                 self.cache.used(slot, start + self.spec.latency_cycles);
             }
+            self.pipe.activity.leave_queue(entered);
             state.leave_late(self.gpc, entered);
         }
     }
@@ -338,7 +339,7 @@ impl Unit for Zrop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("zrop", &mut self.pipe.activity);
         visitor.statistics("zrop", &self.counters);
-        visitor.statistics("z_cache", &self.cache.counters());
+        self.cache.visit("z_cache", ["z_fill", "z_write"], visitor);
     }
 }
 
@@ -398,6 +399,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             left = start;
         }
         if tests {
+            self.pipe.activity.leave_queue(left);
             self.waiting.leave(start);
             for slot in self.slots.drain(..) {
                 self.cache.used(slot, start + self.spec.latency_cycles);

@@ -1,6 +1,11 @@
 //! Bandwidth as a calendar of windows. Each request books bytes in the first windows with room at or
 //! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
+//!
+//! Windows are kept in a ring. Before it, the calendar is coarse: a request that is older than the ring books in
+//! the [`past`](super::past) at its own cycle, since the units that wait for it are in that past as well.
+//! Moving it to the ring would turn the distance of the calendar's ends into a latency of memory.
 
+use super::past::Past;
 use crate::rate::Rate;
 use crate::timing::{Cycle, Timeline};
 use quadrille_base::math::index;
@@ -11,11 +16,13 @@ const WINDOW_CYCLES: u64 = 16;
 const WINDOWS: u64 = 1 << 14;
 /// Largest number of windows kept, a power of two.
 const MOST_WINDOWS: u64 = 1 << 20;
+/// Windows per block of the past in a run of up to 67 million cycles.
+const PAST_WINDOWS: u64 = 1 << 10;
 
 /// A window of the ring.
 #[derive(Debug, Clone, Copy)]
 struct Window {
-    /// Bytes booked.
+    /// Parts of bytes booked.
     used: u64,
     /// A window that is no later than the first one with room at or after this one; the window itself
     /// while it has room.
@@ -25,19 +32,25 @@ struct Window {
 /// The calendar of one port.
 #[derive(Debug)]
 pub struct Calendar {
-    bytes_per_window: u64,
-    /// Bytes in a window below which a request needs neither other windows nor the timeline: the capacity of
+    /// Bytes per cycle, without a common divisor.
+    rate: Rate,
+    /// Parts that make up a byte: the cycles of the rate, so that a cycle moves a whole number of parts, the
+    /// bytes of the rate.
+    byte: u64,
+    parts_per_window: u64,
+    /// Parts in a window below which a request needs neither other windows nor the timeline: the capacity of
     /// a window, or 0 if a timeline is kept.
     quick_limit: u64,
-    bytes_per_cycle: u64,
-    /// `2^48 / bytes_per_cycle`, rounded up.
+    /// `2^48` divided by the parts per cycle, rounded up.
     reciprocal: u64,
-    /// Ring of the windows from `first` on. A request older than all of them is booked in the oldest.
+    /// Ring of the windows from `first` on.
     windows: Vec<Window>,
     /// Number of windows less one, which has all bits below its highest.
     mask: u64,
     /// First window of the ring.
     first: u64,
+    /// Parts that can still be booked before the ring.
+    past: Past,
     /// Bytes booked so far.
     pub bytes: u64,
     /// Bytes by window of time, if kept.
@@ -45,81 +58,92 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Creates the calendar of a port of `bytes_per_cycle`, at least 1. Requests may come 262,144 cycles out
-    /// of time order.
-    pub fn new(bytes_per_cycle: u64) -> Self {
-        Self::spanning(bytes_per_cycle, 0)
+    /// Creates the calendar of a port of `rate` in bytes, of at most 2^22 bytes. Requests that come more than 262,144
+    /// cycles out of time order find less exact bandwidth.
+    pub fn new(rate: Rate) -> Self {
+        Self::spanning(rate, 0)
     }
 
     /// As [`Calendar::new`], for requests that come up to `cycles` out of time order, if that is more and no
     /// more than 2^24.
-    pub fn spanning(bytes_per_cycle: u64, cycles: u64) -> Self {
+    pub fn spanning(rate: Rate, cycles: u64) -> Self {
         let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS);
         let count = count.next_power_of_two();
-        let bytes_per_cycle = bytes_per_cycle.max(1);
+        let (bytes, cycles) = rate.reduced();
+        let parts_per_cycle = u64::from(bytes);
         let window = |next| Window { used: 0, next };
         Self {
-            bytes_per_window: bytes_per_cycle * WINDOW_CYCLES,
-            quick_limit: bytes_per_cycle * WINDOW_CYCLES,
-            bytes_per_cycle,
-            reciprocal: (1_u64 << 48).div_ceil(bytes_per_cycle),
+            rate: Rate::new(bytes, cycles),
+            byte: cycles.into(),
+            parts_per_window: parts_per_cycle * WINDOW_CYCLES,
+            quick_limit: parts_per_cycle * WINDOW_CYCLES,
+            reciprocal: (1_u64 << 48).div_ceil(parts_per_cycle),
             windows: (0..count).map(window).collect(),
             mask: count - 1,
             first: 0,
+            past: Past::new(PAST_WINDOWS),
             bytes: 0,
             timeline: None,
         }
     }
 
-    /// Bytes that the port moves per cycle.
-    pub fn bytes_per_cycle(&self) -> u64 {
-        self.bytes_per_cycle
-    }
-
     /// Rate in bytes.
     pub fn rate(&self) -> Rate {
-        Rate::of(self.bytes_per_cycle, 1)
+        self.rate
     }
 
-    /// Cycles that the bytes booked so far take at the port's rate.
-    pub fn busy_cycles(&self) -> Cycle {
-        self.bytes.div_ceil(self.bytes_per_cycle)
-    }
-
-    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes.
+    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes, which is `at` without
+    /// any.
     #[inline]
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
+        if bytes == 0 {
+            return at;
+        }
         self.bytes += bytes;
+        let parts = bytes * self.byte;
         let number = at / WINDOW_CYCLES;
         if number.wrapping_sub(self.first) <= self.mask {
             let window = &mut self.windows[index(number & self.mask)];
             // Most requests leave room in the window that they ask for.
-            if window.used + bytes < self.quick_limit {
-                window.used += bytes;
+            if window.used + parts < self.quick_limit {
+                window.used += parts;
                 let used = window.used;
                 return at.max(number * WINDOW_CYCLES + self.last_cycle_of(used));
             }
         }
-        self.book_from(number, bytes, at)
+        self.book_from(number, parts, at)
     }
 
-    /// Cycle of a window in which the last of its first `used` bytes passes.
+    /// Cycle of a window in which the last of its first `used` parts passes.
     #[inline]
     fn last_cycle_of(&self, used: u64) -> Cycle {
-        // Exact quotient: the product is below 2^53, and rounding the reciprocal up adds less than 2^-23
-        // to the quotient, below the smallest fraction of 2^-20.
+        // Exact quotient: the product is below 2^53, and rounding the reciprocal up adds less than `used / 2^48`
+        // to the quotient, at most 2^-22 and therefore below its smallest fraction.
         (used.saturating_sub(1) * self.reciprocal) >> 48
     }
 
-    fn book_from(&mut self, mut from: u64, bytes: u64, at: Cycle) -> Cycle {
-        let mut left = bytes;
+    fn book_from(&mut self, mut from: u64, parts: u64, at: Cycle) -> Cycle {
+        let mut left = parts;
+        while from < self.first
+            && let Some((taken, window)) = self.past.book(left, from)
+        {
+            left -= taken;
+            let passed = at.max(window * WINDOW_CYCLES);
+            if let Some(timeline) = &mut self.timeline {
+                timeline.add(passed, taken);
+            }
+            if left == 0 {
+                return passed;
+            }
+            from = window;
+        }
         loop {
             let window = self.with_room(from);
             let booked = &mut self.windows[index(window & self.mask)];
-            let taken = left.min(self.bytes_per_window - booked.used);
+            let taken = left.min(self.parts_per_window - booked.used);
             booked.used += taken;
             left -= taken;
-            if booked.used == self.bytes_per_window {
+            if booked.used == self.parts_per_window {
                 booked.next = window + 1;
             }
             let used = booked.used;
@@ -141,8 +165,8 @@ impl Calendar {
 
     /// The busy and the unused cycles over a run of `cycles`, if a timeline is kept.
     pub fn timeline(&self, cycles: Cycle) -> Option<Timeline> {
-        let bytes = self.timeline.as_deref()?;
-        Some(bytes.scaled(self.bytes_per_cycle, cycles))
+        let parts = self.timeline.as_deref()?;
+        Some(parts.scaled(self.rate.items().into(), cycles))
     }
 
     /// First window with room at or after `from`. The pointers on the way are set to it, so that a
@@ -175,6 +199,14 @@ impl Calendar {
         }
         let first = window + 1 - count;
         // At most the whole ring, however far the window is ahead.
+        let replaced = count.min(first - self.first);
+        for old in self.first..self.first + replaced {
+            let used = self.windows[index(old & self.mask)].used;
+            self.past.add(old, 1, self.parts_per_window - used);
+        }
+        let skipped = self.first + replaced;
+        self.past
+            .add(skipped, first - skipped, self.parts_per_window);
         for new in (self.first + count).max(first)..=window {
             self.windows[index(new & self.mask)] = Window { used: 0, next: new };
         }
@@ -189,7 +221,7 @@ mod tests {
     /// 10 bytes per cycle, windows of 160 bytes.
     #[test]
     fn bandwidth_is_handed_out_once() {
-        let mut calendar = Calendar::new(10);
+        let mut calendar = Calendar::new(Rate::new(10, 1));
         // 160 bytes fill the first window to its last cycle, 15.
         assert_eq!(calendar.book(160, 0), 15);
         // The next byte passes in cycle 16.
@@ -203,24 +235,50 @@ mod tests {
         assert_eq!(calendar.bytes, 350);
     }
 
-    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more.
+    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more: either
+    /// way the port was idle then.
     #[test]
-    fn a_wider_calendar_takes_older_requests() {
+    fn requests_from_before_the_windows_keep_their_cycle() {
         let later = |mut calendar: Calendar| {
             calendar.book(1, 300_000);
             calendar.book(1, 1)
         };
-        assert_eq!(later(Calendar::new(10)), 300_000 - 262_144 + 16);
-        assert_eq!(later(Calendar::spanning(10, 300_000)), 1);
-        let widest = Calendar::spanning(10, u64::MAX);
+        assert_eq!(later(Calendar::new(Rate::new(10, 1))), 1);
+        assert_eq!(later(Calendar::spanning(Rate::new(10, 1), 300_000)), 1);
+        let widest = Calendar::spanning(Rate::new(10, 1), u64::MAX);
         assert_eq!(widest.windows.len() as u64, MOST_WINDOWS);
+    }
+
+    /// The port is saturated in its first 40,000 cycles and idle up to cycle 1,000,000. A request at cycle 7
+    /// then passes in the block of 16,384 cycles that still has room: the third, whose first 7,232 cycles are
+    /// taken. Its 9,152 free cycles are booked once.
+    #[test]
+    fn the_past_has_no_more_room_than_it_had() {
+        let mut calendar = Calendar::new(Rate::new(10, 1));
+        assert_eq!(calendar.book(400_000, 0), 39_999);
+        calendar.book(1, 1_000_000);
+        assert_eq!(calendar.book(10, 7), 2 * 16_384);
+        assert_eq!(calendar.book(10, 35_000), 35_000);
+        assert_eq!(calendar.book(91_500, 7), 2 * 16_384);
+        assert_eq!(calendar.book(1, 7), 3 * 16_384);
+    }
+
+    /// No bytes take no time, also of a port that is busy, and before the windows.
+    #[test]
+    fn no_bytes_take_no_time() {
+        let mut calendar = Calendar::new(Rate::new(10, 1));
+        calendar.book(3_000_000, 0);
+        assert_eq!(
+            (calendar.book(0, 5), calendar.book(0, 299_000)),
+            (5, 299_000)
+        );
     }
 
     /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows
     /// kept: the cycle in which the last byte passes never falls behind the bytes.
     #[test]
     fn no_byte_passes_before_those_ahead_of_it() {
-        let mut calendar = Calendar::new(1);
+        let mut calendar = Calendar::new(Rate::ONE);
         let mut last = 0;
         for n in 0..100_000_u64 {
             let at = if n % 2 == 0 { 0 } else { last };
@@ -230,9 +288,29 @@ mod tests {
         assert!(last > 4 * WINDOWS * WINDOW_CYCLES);
         // No gap was left either: every request found the next free window.
         assert_eq!(calendar.bytes, last + 1);
-        // A gap larger than the ring, and a request from before it.
+        // A gap larger than the ring, and a request from before it, which passes in the block of the last byte.
+        let far = last + 1_000_001;
+        assert_eq!(calendar.book(1, far), far);
+        let old = calendar.book(16, 0);
+        assert!(
+            old > last - WINDOW_CYCLES * PAST_WINDOWS && old < last + WINDOW_CYCLES * PAST_WINDOWS
+        );
+        // A gap so large that all that has passed is one block of the past.
         let far = (1 << 40) + 15;
         assert_eq!(calendar.book(16, far), far);
-        assert!(calendar.book(16, 0) > last);
+        assert_eq!(calendar.book(16, 7), 7);
+    }
+
+    /// 5 bytes in 3 cycles: byte `n` ends in cycle `ceil(3 n / 5) - 1`. A byte in 40 cycles takes two and a half
+    /// windows.
+    #[test]
+    fn rates_are_ratios() {
+        let mut calendar = Calendar::new(Rate::new(5, 3));
+        let passed: Vec<_> = (0..8).map(|_| calendar.book(1, 0)).collect();
+        assert_eq!(passed, [0, 1, 1, 2, 2, 3, 4, 4]);
+        assert_eq!(calendar.book(992, 0), 599);
+        let mut calendar = Calendar::new(Rate::new(1, 40));
+        let passed: Vec<_> = (0..3).map(|_| calendar.book(1, 0)).collect();
+        assert_eq!(passed, [39, 79, 119]);
     }
 }

@@ -2,15 +2,15 @@
 
 use super::calendar::Calendar;
 use super::clock::cycles_in;
+use crate::rate::Rate;
 use crate::spec::spec;
 use crate::timing::Cycle;
-use quadrille_base::math::whole;
 
 spec! {
     /// Configuration of DRAM.
     DramSpec in "dram" {
         /// Bandwidth in GB/s (10^9 bytes per second).
-        gb_per_s: f64 = 102.4, 0.001..=1_000_000.0, Published "VR-Pipe Table I: LPDDR3-1600, 16 channels";
+        gb_per_s: f64 = 102.4, 0.001..=1_000_000.0, Assumed "VR-Pipe Table I: LPDDR3-1600, 16 channels, each taken to be 32 bits wide";
         /// Latency behind the L2 in nanoseconds.
         latency_ns: f64 = 600.0, 0.0..=1_000_000.0, Assumed "as measured on embedded GPUs";
     }
@@ -32,12 +32,11 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// Creates an idle memory beside units at `clock_mhz`. Its bandwidth is rounded down to whole bytes
-    /// per cycle, at least 1.
+    /// Creates an idle memory beside units at `clock_mhz`.
     pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
-            calendar: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
+            calendar: Calendar::new(Rate::nearest(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
         }
     }
@@ -61,7 +60,7 @@ impl Dram {
 
     /// Takes requests up to `cycles` out of time order; none has come yet.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
-        self.calendar = Calendar::spanning(self.calendar.bytes_per_cycle(), cycles);
+        self.calendar = Calendar::spanning(self.calendar.rate(), cycles);
     }
 
     /// Returns the calendar of the DRAM port.

@@ -10,9 +10,9 @@ use super::dram::Dram;
 use super::line::{LINE_BYTES, SECTOR_BYTES};
 use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
 use super::traffic::{Client, TrafficByClient};
+use crate::rate::Rate;
 use crate::spec::spec;
 use crate::timing::Cycle;
-use quadrille_base::math::whole;
 
 spec! {
     /// Configuration of the L2 cache.
@@ -68,14 +68,13 @@ pub struct L2 {
 }
 
 impl L2 {
-    /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`. The
-    /// bandwidth of all slices is rounded down to whole bytes per cycle of the units, at least 1.
+    /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`.
     pub fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
             write_buffer_bytes: spec.slices * spec.write_buffer * LINE_BYTES,
-            port: Calendar::new(whole(spec.bytes_per_cycle(clock_mhz))),
+            port: Calendar::new(Rate::nearest(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
             traffic: TrafficByClient::default(),
         }
@@ -88,7 +87,7 @@ impl L2 {
 
     /// Takes requests up to `cycles` out of time order; none has come yet.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
-        self.port = Calendar::spanning(self.port.bytes_per_cycle(), cycles);
+        self.port = Calendar::spanning(self.port.rate(), cycles);
     }
 
     /// Returns the calendar of the L2 port.
@@ -245,7 +244,9 @@ impl L2 {
         // line has a place when no more bytes than the buffer holds pass DRAM's port before it. Reads
         // that pass in between count as if they stood in the buffer.
         let passed = dram.write(bytes, at);
-        let drained_in = self.write_buffer_bytes / dram.port().bytes_per_cycle();
+        let rate = dram.port().rate();
+        let drained_in =
+            self.write_buffer_bytes * u64::from(rate.cycles()) / u64::from(rate.items());
         at.max(passed.saturating_sub(drained_in))
     }
 }

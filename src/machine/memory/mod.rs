@@ -11,11 +11,12 @@ pub mod dram;
 pub mod l2;
 pub mod line;
 pub mod lru;
+mod past;
 pub mod sector_cache;
 pub mod traffic;
 pub mod unit_cache;
 
-use crate::collect::UnitCycles;
+use crate::collect::{PortKind, UnitCycles};
 use crate::timing::Cycle;
 use calendar::Calendar;
 use dram::{Dram, DramSpec};
@@ -89,17 +90,9 @@ impl Memory {
     /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`. The busy cycles are the bytes divided
     /// by the rate.
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
-        let unit = |name, port: &Calendar| {
-            let busy = port.busy_cycles();
-            UnitCycles {
-                name,
-                instances: 1,
-                busy,
-                moved: port.bytes,
-                rate: Some(port.rate()),
-                idle: vec![("unused".to_owned(), cycles.saturating_sub(busy))],
-                timeline: port.timeline(cycles),
-            }
+        let unit = |name, port: &Calendar| UnitCycles {
+            timeline: port.timeline(cycles),
+            ..UnitCycles::of_items((name, PortKind::Memory), 1, port.bytes, port.rate(), cycles)
         };
         vec![unit("l2", self.l2.port()), unit("dram", self.dram.port())]
     }

@@ -13,6 +13,7 @@ use super::traffic::Client;
 use crate::rate::Rate;
 use crate::rate_limiter::RateLimiter;
 use crate::timing::{Cycle, Queue};
+use crate::unit::Visitor;
 
 /// All sectors of a line.
 const WHOLE_LINE: u8 = 0b1111;
@@ -41,6 +42,8 @@ pub struct UnitCache {
     client: Client,
     /// Sectors of each line that memory holds the values of.
     in_memory: Vec<u8>,
+    /// Bytes per cycle from the L2, and to the L2.
+    rate: Rate,
     fetch_port: RateLimiter,
     write_port: RateLimiter,
     write_buffer: Queue,
@@ -60,6 +63,7 @@ impl UnitCache {
             tags: SectorCache::new(spec.bytes, spec.ways, lines),
             client: spec.client,
             in_memory: vec![in_memory; lines as usize],
+            rate: Rate::of(spec.l2_bytes_per_cycle, 1),
             fetch_port: port.clone(),
             write_port: port,
             write_buffer: Queue::new(spec.write_buffer),
@@ -71,6 +75,19 @@ impl UnitCache {
     /// Accesses so far.
     pub fn counters(&self) -> CacheCounters {
         self.tags.counters()
+    }
+
+    /// Visits the statistics and the ports from and to the L2, which have these names.
+    pub fn visit(
+        &self,
+        statistics: &'static str,
+        [from_l2, to_l2]: [&'static str; 2],
+        visitor: &mut dyn Visitor,
+    ) {
+        let counters = self.counters();
+        visitor.cache_port(from_l2, self.rate, counters.fetched * SECTOR_BYTES);
+        visitor.cache_port(to_l2, self.rate, counters.written_back * SECTOR_BYTES);
+        visitor.statistics(statistics, &counters);
     }
 
     /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`;

@@ -73,7 +73,7 @@ fn of_table_1(config: &Config) -> [(&'static str, f64); 15] {
             crop_quads_per_cycle(config),
         ),
         (
-            "DRAM bandwidth, 16 channels of LPDDR3-1600",
+            "DRAM bandwidth, if the 16 channels of LPDDR3-1600 are 32 bits wide",
             config.dram.gb_per_s,
         ),
     ]
@@ -147,12 +147,14 @@ pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
     let qru = [single.storage_bytes(), config.qru.storage_bytes()];
     let fetch = config.tgc.fetch_bytes(config.vertex.position_bytes);
     let zrop = config.zrop.storage_bytes();
-    let rows: [(&str, Option<u64>, u64); 5] = [
+    let results = config.vertex_buffer_bytes();
+    let rows: [(&str, Option<u64>, u64); 6] = [
         ("tile-grid coalescing", Some(tgc), tgc),
         ("quad reordering", Some(qru[0]), qru[1]),
         ("positions that bins fetch", None, fetch),
         ("queues of ZROP", None, zrop),
         ("total", Some(tgc + qru[0]), tgc + qru[1] + fetch + zrop),
+        ("lines of the L2 for vertex results", None, results),
     ];
     let unit = |name: &str| if name == "KB" { KB } else { 1.0 };
     let mut sheet = Sheet::new(figure, rows, "parts", |(part, ..)| (*part).to_owned());

@@ -102,7 +102,11 @@ mod tests {
             .iter()
             .find(|figure| figure.id == "fig16")
             .unwrap();
-        let chart = &draw(fig16, &results).unwrap().charts[0].svg;
+        let content = draw(fig16, &results).unwrap();
+        let holds: Vec<_> = content.compared.iter().map(|one| one.holds()).collect();
+        // The maximum of QM is not at hand, means are no bounds, and 2000 / 900 is below the maximum of 2.78.
+        assert_eq!(holds, [None, None, None, Some(true)]);
+        let chart = &content.charts[0].svg;
         for text in [
             "published, HET+QM, published: 2.07",
             ">max 2.78<",
@@ -110,6 +114,26 @@ mod tests {
         ] {
             assert!(chart.contains(text), "{text}: {chart}");
         }
+    }
+
+    /// Both units that dictate performance (III-B) have a claim in Figure 6, by all of their ports.
+    #[test]
+    fn both_rops_of_figure_6_are_judged() {
+        let figure = figures().iter().find(|figure| figure.id == "fig6");
+        let results = results(vec![view("a", &[("baseline", 2000, 3000)])]);
+        let content = draw(figure.unwrap(), &results).unwrap();
+        for name in ["PROP", "CROP"] {
+            let of = |claim: &&crate::content::Claim| claim.statement.starts_with(name);
+            assert_eq!(content.claims.iter().filter(of).count(), 1, "{name}");
+        }
+        let rows = content.table.json();
+        let units: Vec<_> = rows
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| &row["unit"])
+            .collect();
+        assert!(units.iter().any(|unit| **unit == "PROP out"), "{units:?}");
     }
 
     /// Without any result, figures are drawn with gaps, and claim nothing.

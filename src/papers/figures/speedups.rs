@@ -10,6 +10,9 @@ use crate::svg::{Axis, BarChart, Group, Mark};
 /// Columns of speedups, with their names.
 const SPEEDUPS: [[&str; 2]; 3] = [["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]];
 
+/// Columns of merging without tile-grid coalescing, which the paper does not show, with their names.
+const WITHOUT_GRIDS: [[&str; 2]; 2] = [["qru", "QRU"], ["het_qru", "HET+QRU"]];
+
 /// A figure with the speedups of QM, HET and both by view.
 fn speedups<'a>(figure: &'static Figure, views: Vec<&'a ViewResult>) -> Sheet<&'a ViewResult> {
     let mut sheet = by_view(figure, views);
@@ -21,6 +24,9 @@ fn speedups<'a>(figure: &'static Figure, views: Vec<&'a ViewResult>) -> Sheet<&'
 
 pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = speedups(figure, results.all());
+    for [key, name] in WITHOUT_GRIDS {
+        sheet.number(key, name, |view| view.speedup(&name.to_lowercase()));
+    }
     sheet.bars(Bars {
         title: "Speedup over the baseline",
         axis: Axis::linear("speedup (times)"),
@@ -37,6 +43,16 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     sheet.judge("VR-Pipe improves every scene (VI-B).", |scene| {
         Some(scene.of("het_qm")? > 1.0)
     });
+    let gains = [["qm", "qru"], ["het_qm", "het_qru"]].map(|pair| {
+        let [with, without] = pair.map(|key| sheet.mean(key));
+        Some(100.0 * (with? / without? - 1.0))
+    });
+    if let [Some(qm), Some(both)] = gains {
+        sheet.say(format!(
+            "Tile-grid coalescing changes the mean speedup of merging by {qm:+.1} %, and by {both:+.1} % on top of HET \
+             (QRU and HET+QRU are without)."
+        ));
+    }
     let both = sheet.values("het_qm");
     if let (Some(low), Some(high)) = (least(both.clone()), largest(both)) {
         sheet.say(format!(

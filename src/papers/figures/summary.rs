@@ -53,8 +53,12 @@ fn speedups(results: &Results) -> Option<String> {
     let (qm, het, both) = (speedup("qm")?, speedup("het")?, speedup("het+qm")?);
     let [published_het, published_both] =
         ["speedup of HET", "speedup of HET+QM"].map(|quantity| mean_of("fig16", quantity));
+    let of = match results.all().len() {
+        1 => "Speedups of the only view (n = 1)",
+        _ => "Mean speedups",
+    };
     Some(format!(
-        "Mean speedups are {qm:.2} for quad merging, {het:.2} for early termination ({} the published {published_het:.2}) \
+        "{of} are {qm:.2} for quad merging, {het:.2} for early termination ({} the published {published_het:.2}) \
          and {both:.2} for both ({} {published_both:.2}).",
         relation(het, published_het),
         relation(both, published_both),
@@ -98,13 +102,17 @@ fn frames(results: &Results) -> Option<String> {
     let [over_software, over_hardware] =
         ["VR-Pipe over software", "VR-Pipe over hardware"].map(|q| mean_of("fig17", q));
     let because = match relation(share, theirs) {
-        "less than" => "modelled preprocess and sort take less of the frame than measured ones",
-        "more than" => "modelled preprocess and sort take more of the frame than measured ones",
+        "less than" => {
+            "modelled preprocess and sort take less of the frame than follows from the three published means"
+        }
+        "more than" => {
+            "modelled preprocess and sort take more of the frame than follows from the three published means"
+        }
         _ => "preprocess and sort take as much of the frame",
     };
     Some(format!(
         "Whole frames, modelled, are {hardware:.2} times as fast as on hardware without the additions and {software:.2} times \
-         as fast as in software (published {over_hardware:.2} and {over_software:.2}): {because}, {:.1} % against {:.1} %.",
+         as fast as in software (published {over_hardware:.2} and {over_software:.2}): {because}, {:.1} % against {:.1} % (derived).",
         share * 100.0,
         theirs * 100.0
     ))

@@ -62,6 +62,7 @@ impl Axis {
             return Scale {
                 from: if self.is_log { 0.1 } else { 0.0 },
                 to: 1.0,
+                step: step(1.0),
                 is_log: self.is_log,
                 is_share: self.is_share,
             };
@@ -80,6 +81,7 @@ impl Axis {
         Scale {
             from,
             to,
+            step: step(top),
             is_log: self.is_log,
             is_share: self.is_share,
         }
@@ -112,6 +114,8 @@ fn step(top: f64) -> f64 {
 pub(super) struct Scale {
     pub(super) from: f64,
     pub(super) to: f64,
+    /// Distance of the ticks, if the scale is linear.
+    step: f64,
     is_log: bool,
     is_share: bool,
 }
@@ -119,9 +123,11 @@ pub(super) struct Scale {
 impl Scale {
     /// A linear scale between two values.
     pub(super) fn between(from: f64, to: f64) -> Self {
+        let to = if to > from { to } else { from + 1.0 };
         Self {
             from,
-            to: if to > from { to } else { from + 1.0 },
+            to,
+            step: step(to - from),
             is_log: false,
             is_share: false,
         }
@@ -145,11 +151,10 @@ impl Scale {
     /// Values with a tick, ascending.
     pub(super) fn ticks(&self) -> Vec<f64> {
         if !self.is_log {
-            let step = step(self.to - self.from);
-            let count = ((self.to - self.from) / step).round().min(2.0 * MOST_TICKS);
+            let count = ((self.to - self.from) / self.step + 1e-9).floor();
             let mut ticks = vec![self.from];
-            while (ticks.len() as f64) <= count {
-                ticks.push(self.from + step * ticks.len() as f64);
+            while (ticks.len() as f64) <= count.min(2.0 * MOST_TICKS) {
+                ticks.push(self.from + self.step * ticks.len() as f64);
             }
             return ticks;
         }
@@ -230,6 +235,32 @@ mod tests {
         let shares = Axis::share("lanes").scale([0.4].into_iter());
         let texts: Vec<_> = shares.ticks().iter().map(|t| shares.text(*t)).collect();
         assert_eq!(texts[..3], ["0 %", "20 %", "40 %"]);
+    }
+
+    /// Tops from 0.001 to 1,000, of numbers and shares: ticks are equidistant, none is beyond the end, and the last
+    /// one is the end.
+    #[test]
+    fn ticks_are_equidistant() {
+        for n in 0..1_000 {
+            let top = 10_f64.powf(f64::from(n) / 999.0 * 6.0 - 3.0);
+            for axis in [Axis::linear("number"), Axis::small_share("share")] {
+                let scale = axis.scale([top].into_iter());
+                let ticks: Vec<_> = scale.ticks().iter().map(|t| scale.position(*t)).collect();
+                let distance = ticks[1];
+                for pair in ticks.windows(2) {
+                    assert!(
+                        (pair[1] - pair[0] - distance).abs() < 1e-9,
+                        "{top}: {ticks:?}"
+                    );
+                }
+                assert!((3..=9).contains(&ticks.len()), "{top}: {ticks:?}");
+                assert!(
+                    (ticks[ticks.len() - 1] - 1.0).abs() < 1e-9,
+                    "{top}: {ticks:?}"
+                );
+                assert!(scale.to >= top * (1.0 - 1e-9), "{top}");
+            }
+        }
     }
 
     #[test]

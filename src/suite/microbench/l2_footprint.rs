@@ -53,6 +53,7 @@ fn capacity(config: &Config, times: u64) -> Check {
     config.l2.bytes = config.l2.bytes.min(MOST_BYTES);
     // All of it is for colours.
     config.vertex.buffer_bytes = 0;
+    config.vertex.buffer_is_bounded = false;
     let [read, bytes] = covered_twice(&config, times);
     let expected = match times {
         1 => Expected::Exactly(0.0),
@@ -94,8 +95,7 @@ fn writes(config: &Config) -> Check {
     const LAYERS: u32 = 4;
     let mut config = config.clone();
     config.l2.bytes = 4096;
-    // A little more than one byte per cycle; the rate is rounded down to whole bytes.
-    config.dram.gb_per_s = 1.001 * config.gpu.clock_mhz / 1e3;
+    config.dram.gb_per_s = config.gpu.clock_mhz / 1e3;
     let result = draw(&layers(4 * TILE_PX, LAYERS), &config, &Tests::default());
     Check {
         name: "bytes through a DRAM of one byte per cycle".to_owned(),

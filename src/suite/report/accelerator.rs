@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::ratios::Ratios;
+use super::ratios::{Ratios, times};
 use super::simulated::Simulated;
 use quadrille_gpu::outcome::Outcome;
 
@@ -16,8 +16,7 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
     let ratios = simulated
         .baseline()
         .map(|b| Ratios::between(b, &run.outcome));
-    let speedup = ratios.and_then(|r| r.speedup);
-    let speedup = speedup.map_or(String::new(), |r| format!("  {r:.2}x"));
+    let speedup = times(ratios.as_ref(), |r| r.speedup);
     let mut text = format!("{title}{}, {} MHz\n", run.name(), outcome.clock_mhz);
     for (label, cycles, more) in [
         ("sort and render", outcome.raster_cycles, speedup.as_str()),

@@ -154,6 +154,7 @@ pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
             "energy_mj": EnergyWithBand { energy: estimate.energy, total_low, total_high },
             "energy_events": estimate.events,
             "power_without_dram_w": estimate.watts_without_dram,
+            "rail_w": estimate.rail_w,
         })
     });
     [frame, energy].map(Option::unwrap_or_default)

@@ -158,7 +158,7 @@ fn flushes(counts: &Flushes) -> Value {
     joined([json!(counts), means])
 }
 
-/// Storage that the variant adds to each GPC.
+/// Storage that the variant adds to each GPC, and the lines of the L2 for vertex results, which all variants have.
 fn storage_bytes_per_gpc(config: &Config, variant: Variant) -> Value {
     let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
     let tgc = when(variant.tgc(), config.tgc.storage_bytes());
@@ -174,6 +174,7 @@ fn storage_bytes_per_gpc(config: &Config, variant: Variant) -> Value {
         "qru": qru,
         "zrop": zrop,
         "total": tgc + fetch + qru + zrop,
+        "l2_vertex_results": config.vertex_buffer_bytes(),
     })
 }
 

@@ -5,7 +5,8 @@ use serde::Serialize;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::result::SimulationResult;
 
-/// Counts of the baseline divided by another method's counts; `None` where the method's count is 0 or absent.
+/// Counts of the baseline divided by another method's counts; `None` where either is 0, as of a draw without splats,
+/// or absent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratios {
     /// Cycles.
@@ -49,7 +50,35 @@ pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }
 
-/// `a / b`; `None` if `b` is 0.
+/// A ratio of a page: empty without a baseline, and a dash if the ratio is none.
+pub(super) fn times(ratios: Option<&Ratios>, pick: fn(&Ratios) -> Option<f64>) -> String {
+    ratios.map_or(String::new(), |ratios| {
+        pick(ratios).map_or("    -".to_owned(), |ratio| format!("{ratio:>5.2}x"))
+    })
+}
+
+/// `a / b`; `None` if either is 0.
 pub(crate) fn ratio(a: u64, b: u64) -> Option<f64> {
-    (b > 0).then(|| a as f64 / b as f64)
+    (a > 0 && b > 0).then(|| a as f64 / b as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without splats the pipeline takes no cycle, and the software renderer 352.
+    #[test]
+    fn nothing_is_no_ratio() {
+        assert_eq!(ratio(0, 352), None);
+        assert_eq!(ratio(3, 2), Some(1.5));
+        let ratios = Ratios {
+            speedup: ratio(0, 352),
+            fragments: Some(1.5),
+            quads: None,
+            fragments_shaded: None,
+        };
+        assert_eq!(times(Some(&ratios), |r| r.speedup), "    -");
+        assert_eq!(times(Some(&ratios), |r| r.fragments), " 1.50x");
+        assert_eq!(times(None, |r| r.speedup), "");
+    }
 }

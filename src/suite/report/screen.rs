@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::accelerator;
 use super::columns::{COLUMNS_PER_PAGE, LINE, name, row, short};
 use super::estimates;
-use super::ratios::Ratios;
+use super::ratios::{Ratios, times};
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use super::software;
 use quadrille_base::math::whole;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::result::SimulationResult;
-use quadrille_machine::UnitCycles;
+use quadrille_machine::{PortKind, UnitCycles};
 
 /// Characters of a bar.
 const BAR: usize = 10;
@@ -67,8 +67,7 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
     let baseline = simulated.baseline();
     let ratio = |(run, _): &(&VariantRun, &SimulationResult), pick: fn(&Ratios) -> Option<f64>| {
         let ratios = baseline.map(|b| Ratios::between(b, &run.outcome));
-        let ratio = ratios.as_ref().and_then(pick);
-        ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
+        times(ratios.as_ref(), pick)
     };
     let mut text = title(simulated, KEY);
     row(&mut text, "", runs, |(run, _)| name(run));
@@ -219,12 +218,14 @@ fn unit_of(port: &UnitCycles) -> &'static str {
     port.name.strip_suffix("_out").unwrap_or(port.name)
 }
 
-/// Units of all runs, in pipeline order.
+/// Units of all runs, in pipeline order, without the ports of their caches.
 fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
     let units = runs.iter().map(|(_, outcome)| &outcome.units);
     let all = units.max_by_key(|units| units.len());
-    let mut names: Vec<_> = all.into_iter().flatten().map(unit_of).collect();
+    let all = all.into_iter().flatten();
+    let shown = all.filter(|port| port.kind != PortKind::Cache);
+    let mut names: Vec<_> = shown.map(unit_of).collect();
     names.dedup();
     names
 }
@@ -256,6 +257,7 @@ mod tests {
     fn unit(busy: u64, idle: &[(&str, u64)]) -> UnitCycles {
         UnitCycles {
             name: "crop",
+            kind: PortKind::Pipeline,
             instances: 1,
             busy,
             idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),

@@ -10,12 +10,12 @@ use quadrille_machine::Source;
 /// Least swing of a field that has a row in the table, as a fraction.
 const LEAST_SWING: f64 = 0.005;
 
-/// Formats the fields whose half or double value changes a speedup by at least 0.5 %, the most
+/// Formats the fields whose half, double or other value changes a speedup by at least 0.5 %, the most
 /// influential first.
 pub fn table(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> String {
     let compared: Vec<_> = (0..variants.len()).skip(1).collect();
     let names: Vec<_> = compared.iter().map(|&v| variants[v].to_string()).collect();
-    let headings = ["<field", "<source", "value", "half", "twice"].into_iter();
+    let headings = ["<field", "<source", "value", "half", "twice or other"].into_iter();
     let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
     let mut table = TextTable::new(&headings);
     let defaults = compared
@@ -43,7 +43,7 @@ pub fn table(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> Str
     }
     let left = sensitivity.fields.len() - shown.len();
     format!(
-        "{view}: speedups over {}, at half and at twice the value of a field\n{table}\
+        "{view}: speedups over {}, at half and at twice the value of a number, at the other value of a switch\n{table}\
          {left} more fields change no speedup by 0.5 %\n",
         variants[0]
     )

@@ -1,7 +1,7 @@
 //! The software renderer on the pages of `sim`.
 
 use super::columns::{COLUMNS_PER_PAGE, name, row, short};
-use super::ratios::Ratios;
+use super::ratios::{Ratios, times};
 use super::simulated::{Simulated, VariantRun};
 use quadrille_gpu::compute::outcome::ComputeResult;
 use quadrille_gpu::outcome::Outcome;
@@ -25,8 +25,7 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
         let ratios = simulated
             .baseline()
             .map(|b| Ratios::between(b, &run.outcome));
-        let ratio = ratios.as_ref().and_then(pick);
-        ratio.map_or(String::new(), |r| format!("{r:>5.2}x"))
+        times(ratios.as_ref(), pick)
     };
     let percent = |share: Option<f64>| {
         share.map_or("-".to_owned(), |share| format!("{:>7.1}%", share * 100.0))

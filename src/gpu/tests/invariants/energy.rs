@@ -20,7 +20,7 @@ fn energy_of_three_events() {
         dram_bytes: 1_000_000,
         ..EnergyEvents::default()
     };
-    let estimate = EnergySpec::default().estimate(events, 612_000, 612.0);
+    let estimate = EnergySpec::default().estimate(events, 612_000, 612.0, 16);
     let energy = estimate.energy;
     close(energy.shader_mj, 0.438_08);
     close(energy.rop_mj, 0.008);
@@ -52,7 +52,7 @@ fn energy_of_the_other_events() {
     for (field, part, pj) in parts {
         let mut events = EnergyEvents::default();
         *field(&mut events) = count;
-        let energy = spec.estimate(events, 0, 612.0).energy;
+        let energy = spec.estimate(events, 0, 612.0, 16).energy;
         close(part(&energy), pj);
         close(energy.total_mj, pj);
     }
@@ -68,13 +68,33 @@ fn ratios_share_the_constants() {
         dram_bytes,
         ..EnergyEvents::default()
     };
-    let one = spec.estimate(events(4_000), 1_000, 612.0);
-    let more = spec.estimate(events(400_000), 1_000, 612.0);
+    let one = spec.estimate(events(4_000), 1_000, 612.0, 16);
+    let more = spec.estimate(events(400_000), 1_000, 612.0, 16);
     let [ratio, low, high] = one.ratio_of(&more).unwrap();
     close(low, more.corners_mj[2] / one.corners_mj[2]);
     close(high, more.corners_mj[1] / one.corners_mj[1]);
     assert!(low < ratio && ratio < high);
-    let nothing = spec.estimate(EnergyEvents::default(), 0, 612.0);
+    let nothing = spec.estimate(EnergyEvents::default(), 0, 612.0, 16);
     assert_eq!(nothing.ratio_of(&one), None);
     close(nothing.watts_without_dram, 0.0);
+}
+
+/// A GPU of 84 cores has 84 / 16 of the rail of 7.6 W, and 0.3 of that in static power. 2 million instructions in a
+/// millisecond take 0.876 W.
+#[test]
+fn static_power_grows_with_the_cores() {
+    let spec = EnergySpec::default();
+    let events = |instructions| EnergyEvents {
+        instructions,
+        ..EnergyEvents::default()
+    };
+    let estimate = |instructions, clock_mhz, cores| {
+        spec.estimate(events(instructions), 612_000, clock_mhz, cores)
+    };
+    let large = estimate(2_000_000, 612.0, 84);
+    close(large.energy.static_mj, 0.3 * 7.6 * 84.0 / 16.0);
+    close(large.rail_w.unwrap(), 39.9);
+    assert!(!large.exceeds_rail());
+    assert!(estimate(20_000_000, 612.0, 16).exceeds_rail());
+    assert_eq!(estimate(2_000_000, 1300.0, 16).rail_w, None);
 }

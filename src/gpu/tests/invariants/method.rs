@@ -9,7 +9,7 @@ fn lists_of_names_hold_each_method_once() {
         let methods = Method::parse_all(&names)?.into_iter();
         Ok::<_, quadrille_base::error::Error>(methods.map(|m| m.to_string()).collect::<Vec<_>>())
     };
-    let all = ["baseline", "qm", "het", "het+qm", "tgc"];
+    let all = ["baseline", "qru", "qm", "het", "het+qru", "het+qm", "tgc"];
     assert_eq!(parsed(&["all"]).unwrap(), all);
     let paper = [
         &all[..],

@@ -17,7 +17,10 @@ fn the_clock_of_the_units_leaves_memory_alone() {
         let mut memory = Memory::new(&L2Spec::default(), &dram, clock_mhz, 1);
         let first = memory.read(Client::Colour, 0, 1, 0);
         memory.stream(Client::Vertex, 6_000_000, 0);
-        (first, memory.dram.port().busy_cycles())
+        let [_, dram] = &memory.units(1_000_000)[..] else {
+            panic!("two units")
+        };
+        (first, dram.busy)
     };
     // 240 ns in the L2 and 500 ns behind it; 6,000,032 bytes at 100 and at 50 bytes per cycle.
     assert_eq!(cycles(600.0), (144 + 300, 60_001));

@@ -25,6 +25,23 @@ fn a_queue_admits_when_a_slot_is_free() {
     }
 }
 
+/// Data takes 100 cycles. The second item came 9 cycles later than it could have; the third one came when the
+/// second left the queue, which held it up.
+#[test]
+fn an_item_that_the_queue_held_up_is_not_late() {
+    let mut activity = Activity::default();
+    activity.idle_for_data(0, 100);
+    activity.busy_until(101);
+    activity.leave_queue(0);
+    activity.idle_for_data(10, 110);
+    activity.busy_until(111);
+    activity.leave_queue(60);
+    activity.idle_for_data(60, 160);
+    let [starved, miss] =
+        [StallReason::Starved, StallReason::Miss].map(|reason| activity.idle[reason as usize]);
+    assert_eq!((starved, miss), (9, 149));
+}
+
 #[test]
 fn each_cycle_is_counted_once() {
     let mut activity = Activity::default();

@@ -1,0 +1,82 @@
+//! Summary of a port's calendar before its oldest window: the parts of bytes that were not booked, in blocks of
+//! many windows.
+//!
+//! Within a block it is no longer known which cycles have room, so bytes that fit into the block of their
+//! cycle pass when they ask to. A port as a whole still moves no more bytes than its rate.
+
+use quadrille_base::math::index;
+
+/// Largest number of blocks. When time outgrows them, pairs of blocks are joined.
+const MOST_BLOCKS: usize = 4096;
+
+/// A block of windows.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// Parts that can still be booked.
+    free: u64,
+    /// A block that is no later than the first one with room at or after this one, unless this one has room.
+    next: usize,
+}
+
+/// Free parts of the windows that a calendar no longer keeps.
+#[derive(Debug)]
+pub(super) struct Past {
+    blocks: Vec<Block>,
+    /// Windows per block.
+    length: u64,
+}
+
+impl Past {
+    /// Creates an empty summary in blocks of `length` windows.
+    pub(super) fn new(length: u64) -> Self {
+        Self {
+            blocks: Vec::new(),
+            length,
+        }
+    }
+
+    /// Adds `count` windows from `window` on, the first that no block holds, with `free` parts each.
+    pub(super) fn add(&mut self, mut window: u64, count: u64, free: u64) {
+        let end = window + count;
+        while end > self.length * MOST_BLOCKS as u64 {
+            self.join();
+        }
+        while window < end {
+            let block = window / self.length;
+            let until = end.min((block + 1) * self.length);
+            if index(block) == self.blocks.len() {
+                let next = index(block) + 1;
+                self.blocks.push(Block { free: 0, next });
+            }
+            self.blocks[index(block)].free += free * (until - window);
+            window = until;
+        }
+    }
+
+    /// Books at most `parts` at or after `window`, in a single block; returns the number booked and the first
+    /// window at or after `window` in that block, or `None` if no block has room.
+    pub(super) fn book(&mut self, parts: u64, window: u64) -> Option<(u64, u64)> {
+        let from = index(window / self.length);
+        let mut found = from;
+        while self.blocks.get(found)?.free == 0 {
+            found = self.blocks[found].next;
+            // The last block still grows, so it is not skipped. A saturated port does not scan its full blocks
+            // for every request.
+            self.blocks[from].next = found.min(self.blocks.len() - 1).max(from + 1);
+        }
+        let room = &mut self.blocks[found];
+        let taken = parts.min(room.free);
+        room.free -= taken;
+        Some((taken, window.max(found as u64 * self.length)))
+    }
+
+    fn join(&mut self) {
+        self.length *= 2;
+        let pairs = self.blocks.chunks(2).zip(1..);
+        let joined = pairs.map(|(pair, next)| Block {
+            free: pair.iter().map(|block| block.free).sum(),
+            next,
+        });
+        self.blocks = joined.collect();
+    }
+}
