@@ -128,7 +128,7 @@ fn rotation_step(format: OutputFormat) -> f32 {
 
 /// Writes `input` in `format`, then as PLY, then in `format` again.
 fn there_and_back(input: &Path, format: OutputFormat, folder: &Path) {
-    let name = |stem: &str| folder.join(format!("{stem}{}", format.extension()));
+    let name = |stem: &str| folder.join(format!("{stem}-{}{}", format.name(), format.extension()));
     let (first, ply, second) = (name("first"), folder.join("between.ply"), name("second"));
     write_table(&first, &table(input), format).unwrap();
     write_table(&ply, &table(&first), OutputFormat::Ply).unwrap();
@@ -165,7 +165,9 @@ fn samples_survive_the_way_through_ply() {
     ] {
         let input = samples.join(name);
         let ply = folder.path().join("between.ply");
-        let again = folder.path().join(format!("again{}", format.extension()));
+        let again = folder
+            .path()
+            .join(format!("again-{}{}", format.name(), format.extension()));
         write_table(&ply, &table(&input), OutputFormat::Ply).unwrap();
         write_table(&again, &table(&ply), format).unwrap();
         let [input, again] = [input, again].map(|path| load(path).unwrap());
@@ -419,7 +421,9 @@ fn attribute_errors_are_those_of_the_format() {
     let folder = tempfile::tempdir().unwrap();
     let scene = table(&synthetic(folder.path(), 3000));
     for format in OutputFormat::all() {
-        let path = folder.path().join(format!("out{}", format.extension()));
+        let path = folder
+            .path()
+            .join(format!("out-{}{}", format.name(), format.extension()));
         write_table(&path, &scene, format).unwrap();
         let errors = quadrille::convert::attribute_errors(
             &scene,
@@ -511,7 +515,9 @@ fn profiles_are_kept_or_named() {
     ] {
         assert_eq!(table.profile_hint, profile);
         for format in OutputFormat::all() {
-            let path = folder.path().join(format!("out{}", format.extension()));
+            let path = folder
+                .path()
+                .join(format!("out-{}{}", format.name(), format.extension()));
             write_table(&path, table, format).unwrap();
             let kept = match format {
                 OutputFormat::Ply | OutputFormat::CompressedPly => profile,
