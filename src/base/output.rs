@@ -161,10 +161,12 @@ fn other_file(
         if !is_known(&name) || !kind.is_file() && !kind.is_dir() {
             return Ok(Some(entry.path()));
         }
-        if kind.is_dir() {
-            if let Some(other) = other_file(&entry.path(), &name, is_known)? {
-                return Ok(Some(other));
-            }
+        let below = match kind.is_dir() {
+            true => other_file(&entry.path(), &name, is_known)?,
+            false => None,
+        };
+        if below.is_some() {
+            return Ok(below);
         }
     }
     Ok(None)

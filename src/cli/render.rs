@@ -136,8 +136,11 @@ struct Rendered {
     timed: Option<FrameTimes>,
 }
 
-/// What is done with the pictures.
-struct Pictures<'a> {
+/// Views that are drawn, and what is done with their pictures.
+struct Drawing<'a> {
+    args: &'a Args,
+    scene: &'a Scene,
+    verbosity: Verbosity,
     /// Their files, unless they are only timed.
     output: Option<&'a Output>,
     exposures: Option<&'a ViewExposures>,
@@ -160,14 +163,13 @@ fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
     StopRule::parse(text).ok_or_else(|| expected.to_owned())
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    args.views.check()?;
-    let film = args.film.film(args.output.as_deref())?;
+/// The pictures that `-o` names, if it names no film, once the flags that do not go together are refused.
+fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
     let flags = &args.flags;
     let placeholders = flags.layers.placeholders();
-    let output = match film {
-        Some(_) => None,
-        None => Output::parse(args.output.as_deref(), placeholders, args.json)?,
+    let output = match is_film {
+        true => None,
+        false => Output::parse(args.output.as_deref(), placeholders, args.json)?,
     };
     let output = args.quality.applied(output)?;
     if args.resume && output.as_ref().is_none_or(Output::is_stdout) {
@@ -175,7 +177,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Err(Error::argument("--resume", expected, "another output"));
     }
     let layers = flags.layers.settings();
-    if film.is_some() && !layers.layers.is_empty() {
+    if is_film && !layers.layers.is_empty() {
         let expected = "-o with pictures (.exr or .npy) beside it";
         return Err(Error::argument("--aov", expected, "a film"));
     }
@@ -188,6 +190,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--stop", expected, found));
     }
+    Ok(output)
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.views.check()?;
+    let film = args.film.film(args.output.as_deref())?;
+    let flags = &args.flags;
+    let output = checked_output(args, film.is_some())?;
     let exposures = flags
         .exposures
         .load(flags.draw.background, film.is_some())?;
@@ -233,14 +243,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         backend: flags.backend,
         settings: RenderSettings { profile, level },
         renderer: Renderer::default(),
-        layers,
+        layers: flags.layers.settings(),
         pictures: Vec::new(),
     };
     let output = output.as_ref();
     let resume = args.resume.then(|| resume(args, &profile));
     let is_table = !args.json && !output.is_some_and(Output::is_stdout);
     let by_line = is_table && args.repeat.is_none() && views.cameras.len() > 1;
-    let pictures = Pictures {
+    let drawing = Drawing {
+        args,
+        scene: &scene,
+        verbosity,
         output,
         exposures: exposures.as_ref(),
         resume: resume.transpose()?,
@@ -249,16 +262,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             false => None,
         },
     };
-    let rendered = pool.install(|| {
-        render_all(
-            args,
-            &scene,
-            views.cameras,
-            &mut timer,
-            &pictures,
-            verbosity,
-        )
-    })?;
+    let rendered = pool.install(|| drawing.draw_all(views.cameras, &mut timer))?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -400,8 +404,9 @@ fn prepare_outputs(
             let layers = &args.flags.layers;
             layers.prepare(output, &mut outputs, &views.cameras)?;
             let noted = views.cameras.iter().filter(|_| args.resume);
-            let notes = noted.map(|c| note_of(&layers.files(output, &c.name)[0]));
-            notes.map(|note| outputs.add("--resume", &note)).collect()
+            let mut pictures =
+                noted.filter_map(|c| layers.files(output, &c.name).into_iter().next());
+            pictures.try_for_each(|picture| outputs.add("--resume", &note_of(&picture)))
         }
         None => Ok(()),
     }
@@ -423,80 +428,82 @@ fn resume(args: &Args, profile: &Profile) -> Result<Resume> {
     Resume::new(&args.scene, &settings)
 }
 
-fn render_all(
-    args: &Args,
-    scene: &Scene,
-    cameras: Vec<Camera>,
-    timer: &mut FrameTimer,
-    to: &Pictures<'_>,
-    verbosity: Verbosity,
-) -> Result<Vec<Rendered>> {
-    let progress = verbosity.progress("views");
-    let steps = progress.task.steps(cameras.len() as u64);
-    let mut frame = Frame::new(0, 0);
-    let rendered = cameras.into_iter().map(|camera| {
-        let files = match to.output {
-            Some(output) if to.resume.is_some() => args.flags.layers.files(output, &camera.name),
-            _ => Vec::new(),
-        };
-        let is_made = |resume: &Resume| resume.is_made(&camera, &files);
-        let rendered = if to.resume.as_ref().is_some_and(is_made) {
-            Rendered {
+impl Drawing<'_> {
+    fn draw_all(&self, cameras: Vec<Camera>, timer: &mut FrameTimer) -> Result<Vec<Rendered>> {
+        let progress = self.verbosity.progress("views");
+        let steps = progress.task.steps(cameras.len() as u64);
+        let mut frame = Frame::new(0, 0);
+        let rendered = cameras.into_iter().map(|camera| {
+            let rendered = self.kept_or_drawn(camera, timer, &mut frame)?;
+            if let Some(lines) = &self.lines {
+                let line = lines.line(rendered.cells());
+                progress.bar.suspend(|| print(line))?;
+            }
+            steps.advance(1)?;
+            Ok(rendered)
+        });
+        rendered.collect()
+    }
+
+    fn kept_or_drawn(
+        &self,
+        camera: Camera,
+        timer: &mut FrameTimer,
+        frame: &mut Frame,
+    ) -> Result<Rendered> {
+        let layers = &self.args.flags.layers;
+        let noted = self.resume.as_ref().zip(self.output);
+        let noted = noted.map(|(resume, output)| (resume, layers.files(output, &camera.name)));
+        if let Some((_, files)) = noted
+            .as_ref()
+            .filter(|(resume, files)| resume.is_made(&camera, files))
+        {
+            return Ok(Rendered {
                 output: files.first().map(|picture| picture.display().to_string()),
                 camera,
                 timed: None,
-            }
-        } else {
-            warn_if_unseen(scene, &camera, timer.settings.profile.near, verbosity);
-            let (output, timed) = draw(args, scene, &camera, timer, &mut frame, to, verbosity)?;
-            if let Some(resume) = &to.resume {
-                resume.record(&camera, &files)?;
-            }
-            Rendered {
-                camera,
-                output,
-                timed: Some(timed),
-            }
-        };
-        if let Some(lines) = &to.lines {
-            let line = lines.line(rendered.cells());
-            progress.bar.suspend(|| print(line))?;
+            });
         }
-        steps.advance(1)?;
-        Ok(rendered)
-    });
-    rendered.collect()
-}
-
-/// Draws a view and writes its files; returns the path of the picture.
-fn draw(
-    args: &Args,
-    scene: &Scene,
-    camera: &Camera,
-    timer: &mut FrameTimer,
-    frame: &mut Frame,
-    to: &Pictures<'_>,
-    verbosity: Verbosity,
-) -> Result<(Option<String>, FrameTimes)> {
-    let (background, layers) = (args.flags.draw.background, &args.flags.layers);
-    if let Some(output) = to.output.filter(|o| args.flags.draws_bands(o, camera)) {
-        let task = interrupt::task();
-        let (path, timed) = output.write_bands(camera, task, |write| {
-            timer.render_bands(&scene.splats, camera, |band| {
-                write(&layers.picture(output, band, background))
-            })
-        })?;
-        return Ok((Some(path), timed));
+        let near = timer.settings.profile.near;
+        warn_if_unseen(self.scene, &camera, near, self.verbosity);
+        let (output, timed) = self.draw(&camera, timer, frame)?;
+        if let Some((resume, files)) = &noted {
+            resume.record(&camera, files)?;
+        }
+        Ok(Rendered {
+            camera,
+            output,
+            timed: Some(timed),
+        })
     }
-    let timed = timer.render(frame, &scene.splats, camera, args.repeat.unwrap_or(1))?;
-    let save = |output: &Output| {
-        let exposed = to
-            .exposures
-            .and_then(|e| e.apply(frame, &camera.name, verbosity));
-        let frame = exposed.as_ref().unwrap_or(frame);
-        layers.save(output, frame, &timer.pictures, &camera.name, background)
-    };
-    Ok((to.output.map(save).transpose()?, timed))
+
+    /// Draws a view and writes its files; returns the path of the picture.
+    fn draw(
+        &self,
+        camera: &Camera,
+        timer: &mut FrameTimer,
+        frame: &mut Frame,
+    ) -> Result<(Option<String>, FrameTimes)> {
+        let (flags, splats) = (&self.args.flags, &self.scene.splats);
+        let (background, layers) = (flags.draw.background, &flags.layers);
+        if let Some(output) = self.output.filter(|o| flags.draws_bands(o, camera)) {
+            let task = interrupt::task();
+            let (path, timed) = output.write_bands(camera, task, |write| {
+                timer.render_bands(splats, camera, |band| {
+                    write(&layers.picture(output, band, background))
+                })
+            })?;
+            return Ok((Some(path), timed));
+        }
+        let timed = timer.render(frame, splats, camera, self.args.repeat.unwrap_or(1))?;
+        let save = |output: &Output| {
+            let exposures = self.exposures;
+            let exposed = exposures.and_then(|e| e.apply(frame, &camera.name, self.verbosity));
+            let frame = exposed.as_ref().unwrap_or(frame);
+            layers.save(output, frame, &timer.pictures, &camera.name, background)
+        };
+        Ok((self.output.map(save).transpose()?, timed))
+    }
 }
 
 impl Rendered {

@@ -142,7 +142,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
     }
     let at = |name: &str, level: u32| {
         let options = LoadOptions::new(None, level);
-        quadrille::load_with(&path(name), options).unwrap()
+        quadrille::load_with(path(name), options).unwrap()
     };
     for (level, rows) in [(0, 70_000), (1, 35_000), (2, 17_500)] {
         let zipped = at("a.ssog", level);
@@ -155,7 +155,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
         assert!(apart < 1e-4, "level {level}: means differ by {apart}");
     }
     let options = LoadOptions::new(None, 3);
-    assert!(quadrille::load_with(&path("a"), options).is_err());
+    assert!(quadrille::load_with(path("a"), options).is_err());
     let text = std::fs::read_to_string(path("a/lod-meta.json")).unwrap();
     let meta: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(meta["counts"], serde_json::json!([70_000, 35_000, 17_500]));
