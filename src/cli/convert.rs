@@ -9,7 +9,7 @@ use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
 use self::actions::{GivenAction, OrderedActions, Step, check_left};
-use self::judge::{Judge, Loss};
+use self::judge::{Judge, Loss, measure};
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
 use super::interrupt;
@@ -17,16 +17,10 @@ use super::outputs::Outputs;
 use super::usage::{finite, parsed, whole_number};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::metrics::Protocol;
 use quadrille_base::output::write_whole;
-use quadrille_render::convert::{
-    self, Action, Amount, ViewComparison, coarser_levels, concatenate,
-};
-use quadrille_render::cpu::RenderSettings;
+use quadrille_render::convert::{self, Action, Amount, coarser_levels, concatenate};
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{
-    LoadOptions, OutputFormat, SplatTable, WriteOptions, load_table_task, write_levels_if,
-};
+use quadrille_scene::{OutputFormat, SplatTable, WriteOptions, load_table_task, write_levels_if};
 use quadrille_suite::report::table::TextTable;
 
 /// Convert scenes between formats, filter and move splats
@@ -420,41 +414,6 @@ fn bytes_below(folder: &Path) -> std::io::Result<u64> {
         }
     };
     std::fs::read_dir(folder)?.map(size).sum()
-}
-
-/// Compares the new file `written`, which holds `table`, with `reference`.
-fn measure(
-    judge: &mut Judge<'_>,
-    reference: &SplatTable,
-    table: &SplatTable,
-    written: &Path,
-    format: OutputFormat,
-) -> Result<Loss> {
-    let task = interrupt::task();
-    let written = load_table_task(format.main_file(written), LoadOptions::default(), task)?;
-    let before = reference.splats_with(task)?.0;
-    let from = judge.reporting(&before)?;
-    let after = written.splats_with(task)?.0;
-    let profiles = [reference.profile(), written.profile()];
-    let settings = profiles.map(|profile| RenderSettings {
-        profile,
-        ..RenderSettings::default()
-    });
-    let comparison = ViewComparison {
-        scenes: [&before, &after],
-        settings,
-        protocol: Protocol::Inria,
-        background: [0.0; 3],
-    };
-    let progress = judge.verbosity.progress("views");
-    let views = comparison.run(&from.cameras, &progress.task, |_, _, _| Ok(()))?;
-    let attributes = convert::attribute_errors(table, &written, format, judge.scene, task)?;
-    Ok(Loss {
-        from,
-        views,
-        profiles: profiles.map(|profile| profile.name),
-        attributes,
-    })
 }
 
 /// Warns of content that is not drawn as the file states it, and remarks on axes that the file does not state.

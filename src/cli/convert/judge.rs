@@ -11,9 +11,11 @@ use crate::cli::views::JudgingViews;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::Protocol;
 use quadrille_render::convert::{
-    Action, AttributeErrors, ViewDifference, views_between, worst_view,
+    Action, AttributeErrors, ViewComparison, ViewDifference, attribute_errors, views_between,
+    worst_view,
 };
-use quadrille_scene::{Camera, SplatTable, Splats};
+use quadrille_render::cpu::RenderSettings;
+use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, load_table_task};
 
 /// The views of a conversion, which move with the scene.
 pub(super) struct Judge<'a> {
@@ -178,4 +180,39 @@ impl Loss {
         };
         format!("\n{table}{from}\n{profiles}")
     }
+}
+
+/// Compares the new file `written`, which holds `table`, with `reference`.
+pub(super) fn measure(
+    judge: &mut Judge<'_>,
+    reference: &SplatTable,
+    table: &SplatTable,
+    written: &Path,
+    format: OutputFormat,
+) -> Result<Loss> {
+    let task = interrupt::task();
+    let written = load_table_task(format.main_file(written), LoadOptions::default(), task)?;
+    let before = reference.splats_with(task)?.0;
+    let from = judge.reporting(&before)?;
+    let after = written.splats_with(task)?.0;
+    let profiles = [reference.profile(), written.profile()];
+    let settings = profiles.map(|profile| RenderSettings {
+        profile,
+        ..RenderSettings::default()
+    });
+    let comparison = ViewComparison {
+        scenes: [&before, &after],
+        settings,
+        protocol: Protocol::Inria,
+        background: [0.0; 3],
+    };
+    let progress = judge.verbosity.progress("views");
+    let views = comparison.run(&from.cameras, &progress.task, |_, _, _| Ok(()))?;
+    let attributes = attribute_errors(table, &written, format, judge.scene, task)?;
+    Ok(Loss {
+        from,
+        views,
+        profiles: profiles.map(|profile| profile.name),
+        attributes,
+    })
 }

@@ -16,6 +16,7 @@
 //! Readers check the sizes in headers against limits and against the length of the file before they
 //! allocate memory.
 
+mod band;
 mod exr;
 mod jpeg;
 mod limits;
@@ -37,6 +38,7 @@ pub use jpeg::JpegQuality;
 pub use planes::Plane;
 pub use webp::encode_webp;
 
+use band::PushBand;
 use limits::{MAX_FILE_BYTES, check_size};
 pub(crate) use png::{MAGIC as PNG_MAGIC, straight_8_bit};
 
@@ -274,9 +276,6 @@ pub fn write_bands<T>(
         None => Err(written.err().unwrap_or(Error::Cancelled)),
     }
 }
-
-/// Takes the next band of a picture, from the top.
-type PushBand<'a> = &'a mut dyn FnMut(&Frame) -> io::Result<()>;
 
 /// Writes `frame` to `out` in `format`; [`write()`] also checks the size, and for JPEG that the picture is opaque: its
 /// premultiplied colours are written, as over black.

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::PushBand;
+use super::band::PushBand;
 use super::limits::{Size, stated_size};
 use super::npy_header;
 use super::planes::Plane;

@@ -7,7 +7,7 @@ use image::codecs::png::{PngDecoder, PngEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 use png::{ColorType, Compression, Encoder, SrgbRenderingIntent};
 
-use super::PushBand;
+use super::band::PushBand;
 use super::limits::{check_compressed_length, stated_size};
 use crate::error::{Error, Result};
 use crate::image::{Frame, to_8_bit};

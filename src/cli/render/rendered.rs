@@ -1,0 +1,114 @@
+//! The results of `render`: a table or documents.
+
+use serde_json::{Value, json};
+
+use crate::cli::console::print;
+use crate::cli::frames::{FrameTimes, STAGES, StageMs};
+use crate::cli::view_page::camera_json;
+use quadrille_base::error::Result;
+use quadrille_scene::Camera;
+use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
+
+/// A view that is drawn or kept.
+pub(super) struct Rendered {
+    pub(super) camera: Camera,
+    /// Path of the picture.
+    pub(super) output: Option<String>,
+    /// `None` for a picture that is kept.
+    pub(super) timed: Option<FrameTimes>,
+}
+
+impl Rendered {
+    pub(super) fn json(&self, is_repeated: bool) -> Value {
+        let timed = self.timed.as_ref();
+        let mut view = json!({
+            "name": self.camera.name,
+            "width": self.camera.width,
+            "height": self.camera.height,
+            "camera": camera_json(&self.camera),
+            "output": self.output,
+            "kept": timed.is_none(),
+            "splats_in_frustum": timed.map(|t| t.counts.splats_in_frustum),
+            "fragments_blended": timed.map(|t| t.counts.fragments_blended),
+            "frame_bytes": timed.map(|t| t.frame_bytes),
+            "ms": timed.map(|t| t.median_ms.json()),
+        });
+        if is_repeated {
+            view["ms_min"] = json!(timed.map(|t| t.least_ms.json()));
+        }
+        view
+    }
+
+    /// The cells of the view up to the times.
+    fn facts(&self) -> [String; 4] {
+        let counts = self.timed.map(|timed| timed.counts);
+        [
+            shortened(&self.camera.name),
+            format!("{}x{}", self.camera.width, self.camera.height),
+            or_dash(counts, |c| c.splats_in_frustum.to_string()),
+            or_dash(counts, |c| {
+                format!("{:.2}M", c.fragments_blended as f64 / 1e6)
+            }),
+        ]
+    }
+
+    /// The cells of a line of the table.
+    pub(super) fn cells(&self) -> impl Iterator<Item = String> {
+        let output = self.output.clone().unwrap_or_default();
+        let end = match self.timed {
+            Some(_) => output,
+            None => format!("{output} (kept)"),
+        };
+        self.facts()
+            .into_iter()
+            .chain(times(self.timed.map(|t| t.median_ms), end))
+    }
+}
+
+/// The cells of the stages, of the total and of the end of a line.
+fn times(ms: Option<StageMs>, end: String) -> impl Iterator<Item = String> {
+    let stages = ms.map_or([None; 4], |ms| ms.stages);
+    let all = stages.into_iter().chain([ms.map(|ms| ms.total)]);
+    let all = all.map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
+    all.chain([end])
+}
+
+/// Headings of the table.
+fn headings() -> Vec<&'static str> {
+    let facts = ["<view", "pixels", "splats", "fragments"];
+    [&facts[..], &STAGES, &["total ms", "<output"]].concat()
+}
+
+/// Prints the headings of a table whose lines follow one by one.
+pub(super) fn begin_lines(cameras: &[Camera], splats: usize) -> Result<LineTable> {
+    /// Characters of a time or count: up to 99999.99.
+    const NUMBER: usize = 8;
+    let widest = |text: fn(&Camera) -> String| {
+        let widths = cameras.iter().map(|camera| text(camera).chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let name = widest(|camera| shortened(&camera.name));
+    let pixels = widest(|camera| format!("{}x{}", camera.width, camera.height));
+    let given = [name, pixels, splats.to_string().len()];
+    let widths = given.into_iter().chain(std::iter::repeat(NUMBER));
+    let columns: Vec<_> = headings().into_iter().zip(widths).collect();
+    let (table, line) = LineTable::new(&columns);
+    print(line)?;
+    Ok(table)
+}
+
+/// Formats a table with a line per view; timed views have another line with the minima.
+pub(super) fn table(rendered: &[Rendered], repeat: Option<u32>) -> String {
+    let mut table = TextTable::new(&headings());
+    for r in rendered {
+        let Some((repeat, timed)) = repeat.zip(r.timed) else {
+            table.row(r.cells());
+            continue;
+        };
+        let median = times(Some(timed.median_ms), format!("(median of {repeat})"));
+        table.row(r.facts().into_iter().chain(median));
+        let least = times(Some(timed.least_ms), "(minimum)".to_owned());
+        table.row([const { String::new() }; 4].into_iter().chain(least));
+    }
+    table.to_string()
+}
