@@ -2,7 +2,7 @@
 //! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
 //!
 //! Windows are kept in a ring. Before it, the calendar is coarse: a request that is older than the ring books in
-//! the [`past`](super::past) at its own cycle, since the units that wait for it are in that past as well.
+//! the past at its own cycle, since the units that wait for it are in that past as well.
 //! Moving it to the ring would turn the distance of the calendar's ends into a latency of memory.
 
 use super::past::Past;
