@@ -85,8 +85,8 @@ impl Sensitivity {
     /// Simulates `view` on `variants`, once as configured and once for each changed value of a field. The first variant is the reference for the others. The task's progress is in fields.
     ///
     /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
-    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    /// [`Error::Argument`] naming a field of `config` that does not fit, and
+    /// [`Error::Cancelled`].
     pub fn of(
         view: &PreparedView<'_>,
         config: &Config,
