@@ -202,7 +202,7 @@ fn suites_of_two_papers_make_one_page() {
             .lines()
             .find(|line| line.starts_with(start))
             .unwrap();
-        line.split(',').nth_back(2).unwrap().parse::<f64>().unwrap()
+        line.split(',').nth_back(3).unwrap().parse::<f64>().unwrap()
     };
     let fig16 = document(&place, "out", "fig16");
     assert_eq!(ours("vr-pipe,fig16,speedup of HET,"), fig16["ours"][1]);
