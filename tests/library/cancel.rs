@@ -114,7 +114,8 @@ fn load_is_cancelled(name: &str, path: &Path) {
 fn loading_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     for format in OutputFormat::all() {
-        let path = folder.path().join(format!("world{}", format.extension()));
+        let name = format!("world-{}{}", format.name(), format.extension());
+        let path = folder.path().join(name);
         quadrille::write_table(&path, table(), format).unwrap();
         load_is_cancelled(format.name(), &path);
     }
