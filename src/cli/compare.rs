@@ -17,12 +17,12 @@ use super::choice::one_of;
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::SceneFlags;
 use super::options::parse_profile;
-use super::outputs::{Background, NAME, Outputs, Template, parse_background};
+use super::outputs::{Background, NAME, Outputs, Template, parse_background, require_values};
 use super::usage::finite;
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::heat_picture;
-use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::image::files;
 use quadrille_base::image::metrics::{Protocol, compare_over};
 use quadrille_base::shading::Profile;
 
@@ -245,11 +245,7 @@ fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::R
 
 /// The name of difference pictures, which must be one of a picture.
 fn diff_template(path: &Path) -> Result<Template> {
-    if !PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
-        let expected = "a name that ends in .png, .exr or .npy";
-        let found = path.display().to_string();
-        return Err(Error::argument("--diff", expected, found));
-    }
+    require_values("--diff", path)?;
     Template::parse("--diff", path, &[NAME])
 }
 

@@ -243,6 +243,15 @@ fn expected_for(path: &Path) -> String {
     }
 }
 
+/// Refuses names of pictures of `flag` whose numbers are not read as they were written, so that they cannot be compared.
+pub(super) fn require_values(flag: &str, path: &Path) -> Result<()> {
+    if PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
+        return Ok(());
+    }
+    let expected = "a name that ends in .png, .exr or .npy, whose numbers can be compared";
+    Err(Error::argument(flag, expected, path.display().to_string()))
+}
+
 /// The pictures that `-o` names.
 #[derive(Debug, Clone)]
 pub(super) struct Output {
@@ -281,15 +290,11 @@ impl Output {
         Ok(Some(Self { template, format }))
     }
 
-    /// Refuses formats that [`files::read`] does not give back as they were written; `what` names the values.
-    pub(super) fn require_values(&self, what: &str) -> Result<()> {
+    /// Refuses formats that [`files::read`] does not give back as they were written.
+    pub(super) fn require_values(&self) -> Result<()> {
         match self.format {
-            Some(format) if !format.reads_back() => {
-                let expected = format!("a name that ends in .png, .exr or .npy for {what}");
-                let found = self.template.path.display().to_string();
-                Err(Error::argument("-o", expected, found))
-            }
-            _ => Ok(()),
+            Some(_) => require_values("-o", &self.template.path),
+            None => Ok(()),
         }
     }
 

@@ -152,7 +152,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(output) = &output {
         let remedy = "methods (or choose one with --method)";
         output.template.require(VARIANT, methods.len(), remedy)?;
-        output.require_values("values of a colour buffer, which are compared")?;
+        output.require_values()?;
     }
     if args.flags.background.is_some() && output.is_none() {
         verbosity.warn("--background has no effect: it is for pictures (-o)");

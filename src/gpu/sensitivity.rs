@@ -15,7 +15,7 @@ use super::warp::interlock::InterlockSpec;
 use super::warp::shader_blend::ShaderBlendSpec;
 use super::wiring::Simulator;
 use super::zrop::framebuffer::Tests;
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 use quadrille_machine::{Cycle, Field, Source};
 
@@ -82,11 +82,12 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Simulates `view` on `variants`, once as configured and once for each changed value of a field. The first variant is the reference for the others. The task's progress is in fields.
+    /// Simulates `view` on `variants`, once as configured and once for each changed value of a field. The first variant
+    /// is the reference for the others. The task's progress is in fields.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming a field of `config` that does not fit, and
-    /// [`Error::Cancelled`].
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
+    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn of(
         view: &PreparedView<'_>,
         config: &Config,
@@ -135,7 +136,7 @@ pub fn varied_fields(config: &Config) -> Vec<Field> {
             && !is_of_others(field)
             && match field.value.parse::<f64>() {
                 Ok(value) => value > 0.0,
-                Err(_) => ratio(field).is_some() || other_value(config, field).is_some(),
+                Err(_) => ratio(field).is_some() || other_value(field).is_some(),
             }
     };
     config.fields().into_iter().filter(is_varied).collect()
@@ -148,18 +149,15 @@ fn ratio(field: &Field) -> Option<[u64; 2]> {
 }
 
 /// The other value of a switch: of a field that is on or off, or of one with two names.
-fn other_value(config: &Config, field: &Field) -> Option<String> {
+fn other_value(field: &Field) -> Option<String> {
     if let Ok(on) = field.value.parse::<bool>() {
         return Some((!on).to_string());
     }
-    // The names stand in the error about a name that there is not.
-    let error = config.with(&format!("{}=\"\"", field.name)).err()?;
-    let Error::Argument { expected, .. } = error else {
+    let [one, two] = field.names else {
         return None;
     };
-    let [one, two] = expected.split(" or ").collect::<Vec<_>>().try_into().ok()?;
-    let is_configured = field.value.trim_matches('"') == one;
-    Some(if is_configured { two } else { one }.to_owned())
+    let is_configured = field.value.trim_matches('"') == *one;
+    Some(if is_configured { two } else { one }.to_string())
 }
 
 /// Half and twice the value of a field, a whole number if that is one and half of it need not be a ratio; the
@@ -181,7 +179,7 @@ fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
         }
         Err(_) => match field.value.parse::<f64>() {
             Ok(value) => [value / 2.0, value * 2.0].map(|v| Some(format!("{v:?}"))),
-            Err(_) => [None, other_value(config, field)],
+            Err(_) => [None, other_value(field)],
         },
     }
 }

@@ -5,6 +5,8 @@ use std::fmt::Debug;
 use std::ops::{Bound, RangeBounds};
 
 use quadrille_base::error::{Error, Result};
+use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
 
 /// Origin of a default value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub struct Field {
     pub name: String,
     /// Value as TOML.
     pub value: String,
+    /// Names that the field may have instead; none of a field that is no enumeration.
+    pub names: &'static [&'static str],
     /// Meaning of the field, with its unit.
     pub meaning: &'static str,
     /// Origin of the default value.
@@ -128,6 +132,7 @@ macro_rules! spec {
                 vec![$($crate::spec::Field {
                     name: concat!($unit, ".", stringify!($field)).to_owned(),
                     value: $crate::spec::toml_value(&self.$field),
+                    names: $crate::spec::names_of::<$type>(),
                     meaning: concat!($($doc),+).trim(),
                     source: $crate::spec::Source::$source($why),
                     only_if: <[$crate::spec::OptionalPart]>::first(&[$($part)?]).copied(),
@@ -153,4 +158,61 @@ pub use spec;
 /// A value as TOML writes it.
 pub fn toml_value(value: &impl serde::Serialize) -> String {
     toml::Value::try_from(value).map_or_else(|e| e.to_string(), |v| v.to_string())
+}
+
+/// The names of the values of an enumeration, as configurations spell them; none of another type.
+pub fn names_of<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &[&str] = &[];
+    // No value is read, only the names that the type asks for.
+    let _ = T::deserialize(Names(&mut names));
+    names
+}
+
+/// A deserializer that takes down the names of an enumeration, and fails.
+struct Names<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for Names<'_> {
+    type Error = de::value::Error;
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> std::result::Result<V::Value, Self::Error> {
+        *self.0 = variants;
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(
+        self,
+        _visitor: V,
+    ) -> std::result::Result<V::Value, Self::Error> {
+        Err(de::Error::custom("there is no value"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[allow(dead_code, reason = "only the names are asked for")]
+    enum Order {
+        FirstIn,
+        LastIn,
+    }
+
+    #[test]
+    fn enumerations_have_names() {
+        assert_eq!(names_of::<Order>(), ["first-in", "last-in"]);
+        assert!(names_of::<bool>().is_empty() && names_of::<u64>().is_empty());
+        assert!(names_of::<String>().is_empty());
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use quadrille::read_picture;
 
-use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::program::{ALL_VIEWS, DONE, Place, UNREADABLE, USAGE};
 
 /// Exchanges red and green, takes a third of red from blue, and adds an offset per channel.
 const ROWS: [[f64; 4]; 3] = [
@@ -44,18 +44,7 @@ fn place() -> Place {
 }
 
 fn render(place: &Place, output: &str, flags: &[&str]) -> String {
-    let always = [
-        "render",
-        "scene.ply",
-        "--cameras",
-        "cameras.json",
-        "--view",
-        "all",
-        "--width",
-        "64",
-        "-o",
-        output,
-    ];
+    let always = [&ALL_VIEWS[..], &["--width", "64", "-o", output]].concat();
     let done = place.expect(DONE, &[&always[..], &BACKGROUND, flags].concat());
     String::from_utf8(done.stderr).unwrap()
 }

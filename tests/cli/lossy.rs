@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::program::{DONE, Place, SHOT, USAGE};
+use crate::support::program::{ALL_VIEWS, DONE, Place, SHOT, USAGE};
 
 #[test]
 fn pictures_are_jpeg_and_webp_where_only_a_picture_is_wanted() {
@@ -107,15 +107,6 @@ fn films_of_other_kinds_are_named_with_the_way_to_them() {
         let words = [film, ".y4m, .apng, .mp4", "ffmpeg", "frames/{view}.png"];
         place.expect_error(USAGE, &[command, &["-o", film]].concat(), &words);
     }
-    let render = [
-        "render",
-        "scene.ply",
-        "--cameras",
-        "cameras.json",
-        "--view",
-        "all",
-        "-o",
-        "a.webp",
-    ];
+    let render = [&ALL_VIEWS[..], &["-o", "a.webp"]].concat();
     place.expect_error(USAGE, &render, &["{view}", ".apng"]);
 }

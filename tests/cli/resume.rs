@@ -4,22 +4,16 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::support::program::{CAMERAS, DONE, Place, USAGE};
+use crate::support::program::{ALL_VIEWS, CAMERAS, DONE, Place, USAGE};
 
-const ALL: [&str; 8] = [
-    "render",
-    "scene.ply",
-    "--cameras",
-    "cameras.json",
-    "--view",
-    "all",
-    "-o",
-    "out/{view}.png",
-];
+/// A call that writes the pictures of all views.
+fn all() -> Vec<&'static str> {
+    [&ALL_VIEWS[..], &["-o", "out/{view}.png"]].concat()
+}
 
 /// Views of which the table says that they were kept.
 fn kept(place: &Place, flags: &[&str]) -> usize {
-    let output = place.expect(DONE, &[&ALL, flags].concat());
+    let output = place.expect(DONE, &[&all()[..], flags].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.lines().count(), 1 + CAMERAS, "{text}");
     text.lines().filter(|line| line.ends_with("(kept)")).count()
@@ -57,11 +51,11 @@ fn pictures_of_the_same_command_are_not_drawn_again() {
     other[byte] ^= 1;
     fs::write(place.path("scene.ply"), other).unwrap();
     assert_eq!(kept(&place, &["--resume"]), 0);
-    let json = place.document(&[&ALL[..], &["--resume", "--json"]].concat());
+    let json = place.document(&[&all()[..], &["--resume", "--json"]].concat());
     assert_eq!(json["views"][0]["kept"], true);
     assert!(json["views"][0]["ms"].is_null());
     for flags in [&["-o", "-.y4m"][..], &["-o", "-", "--view", "0"]] {
-        let call = [&ALL[..4], &["--resume"], flags].concat();
+        let call = [&ALL_VIEWS[..4], &["--resume"], flags].concat();
         place.expect_error(USAGE, &call, &["--resume", "-o"]);
     }
 }
@@ -82,7 +76,7 @@ fn lines_are_printed_as_views_finish() {
             .success()
     );
     let mut child = Command::new(env!("CARGO_BIN_EXE_quadrille"))
-        .args(ALL)
+        .args(all())
         .current_dir(place.path("."))
         .stdout(Stdio::piped())
         .spawn()

@@ -459,6 +459,7 @@ fn bands_make_up_the_picture() {
     );
     // A picture that lacks rows is not left behind, nor is one of a format without bands.
     assert!(bands("short.png", PictureFormat::Png, &[16]).is_err());
+    assert!(bands("short.npy", PictureFormat::Npy, &[16]).is_err());
     assert!(bands("short.exr", PictureFormat::Exr, &[24]).is_err());
     let failed = write_bands(
         &path("short.npy"),
@@ -468,6 +469,19 @@ fn bands_make_up_the_picture() {
         |_| Err::<(), _>(Error::Cancelled),
     );
     assert!(matches!(failed, Err(Error::Cancelled)));
+    // Cancelled between bands, the picture is no failure of writing.
+    let task = Task::new();
+    let cancelled = write_bands(
+        &path("short.npy"),
+        PictureFormat::Npy,
+        [40, 24],
+        &task,
+        |write| {
+            task.cancel();
+            write(&frame)
+        },
+    );
+    assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
     assert!(
         ["short.png", "short.exr", "short.npy"]
             .iter()

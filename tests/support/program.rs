@@ -15,6 +15,16 @@ use super::scenes::{self, Random};
 /// Flags that select one view of the camera file.
 pub(crate) const SHOT: [&str; 4] = ["--cameras", "cameras.json", "--view", "shot_1"];
 
+/// A call that renders all views of the camera file, without its output.
+pub(crate) const ALL_VIEWS: [&str; 6] = [
+    "render",
+    "scene.ply",
+    "--cameras",
+    "cameras.json",
+    "--view",
+    "all",
+];
+
 /// The program's exit codes.
 pub(crate) const DONE: i32 = 0;
 pub(crate) const USAGE: i32 = 2;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
+use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW, require_values};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
 use quadrille_base::image::files::{self, PictureFormat};
@@ -173,11 +173,7 @@ impl<'j> Job<'j> {
 }
 
 fn diff_template(path: &Path) -> Result<Template> {
-    if !PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
-        let expected = "a name that ends in .png, .exr or .npy";
-        let found = path.display().to_string();
-        return Err(Error::argument("--diff-unmerged", expected, found));
-    }
+    require_values("--diff-unmerged", path)?;
     Template::parse("--diff-unmerged", path, &[VIEW, VARIANT])
 }
 

@@ -129,7 +129,8 @@ impl PictureFormat {
 
 /// Whether `path` has the extension of a picture that [`read`] accepts.
 pub fn is_readable_name(path: &Path) -> bool {
-    PictureFormat::of_name(path).is_some_and(|format| format != PictureFormat::WebP)
+    let is_read = |own| PictureFormat::READ.iter().any(|(format, _)| *format == own);
+    PictureFormat::of_name(path).is_some_and(is_read)
 }
 
 /// Reads the picture file `path`: PNG, JPEG, `OpenEXR` or NPY, by its content.
@@ -255,10 +256,20 @@ pub fn write_bands<T>(
     let mut drawn = None;
     let written = write_whole_task(path, task, |out| {
         let all = |push: PushBand<'_>| {
-            let mut write = |band: &Frame| push(band).map_err(|e| Error::write(path, e));
-            match drawn.insert(draw(&mut write)) {
-                Ok(_) => Ok(()),
-                Err(_) => Err(io::ErrorKind::Other.into()),
+            let mut rows = 0;
+            let mut write = |band: &Frame| {
+                rows += band.height();
+                push(band).map_err(|e| Error::write(path, e))
+            };
+            if drawn.insert(draw(&mut write)).is_err() {
+                return Err(io::ErrorKind::Other.into());
+            }
+            match rows == size[1] {
+                true => Ok(()),
+                false => Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("{rows} rows of a picture of {}", size[1]),
+                )),
             }
         };
         match format {
@@ -271,7 +282,8 @@ pub fn write_bands<T>(
         }
     });
     match drawn {
-        Some(Err(error)) => Err(error),
+        // A band that is not written since the task is cancelled is no failure of writing.
+        Some(Err(error)) => task.check().and(Err(error)),
         Some(Ok(value)) => written.map(|()| value),
         None => Err(written.err().unwrap_or(Error::Cancelled)),
     }

@@ -13,11 +13,22 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Maximum number of splats of a leaf at the finest level (assumed): a leaf is what a viewer switches between levels.
-const LEAF_SPLATS: usize = 1 << 15;
-/// Number of splats after which the leaves of a level begin a new file (assumed, the default of other writers).
-const FILE_SPLATS: usize = 512 << 10;
-/// Reach of a splat in its largest standard deviations, for the bounds of leaves.
+/// Sizes of the parts of a streamed SOG.
+struct Sizes {
+    /// Maximum number of splats of a leaf at the finest level, unless they all lie in one place.
+    leaf: usize,
+    /// Maximum number of splats of a file, unless a leaf has more.
+    file: usize,
+}
+
+/// The sizes that are written (assumed): a leaf is what a viewer switches between levels, and other writers begin a new
+/// file after as many splats by default.
+const SIZES: Sizes = Sizes {
+    leaf: 1 << 15,
+    file: 512 << 10,
+};
+/// Reach of a splat in its largest standard deviations, for the bounds of leaves (assumed: 99.7 percent of a normal
+/// distribution).
 const REACH: f64 = 3.0;
 
 /// The names and contents of the files of a streamed SOG, whose description comes last.
@@ -44,12 +55,16 @@ pub(in crate::formats) fn write_streamed_files(
     path: &Path,
     task: &Task,
 ) -> Result<Files> {
+    files_of(levels, &SIZES, path, task)
+}
+
+fn files_of(levels: &[&SplatTable], sizes: &Sizes, path: &Path, task: &Task) -> Result<Files> {
     let raw = levels.iter().map(|table| table.raw(path, task));
     let mut raw: Vec<RawColumns> = raw.collect::<Result<_>>()?;
     let Some(finest) = raw.first() else {
         return Ok(Files::new());
     };
-    let tree = Node::over(finest, (0..).take(finest.rows()).collect(), task)?;
+    let tree = Node::over(finest, sizes.leaf, task)?;
     let mut ranges = Vec::new();
     for level in &mut raw {
         ranges.push(order_by_leaf(level, &tree, task)?);
@@ -60,8 +75,9 @@ pub(in crate::formats) fn write_streamed_files(
         let mut rest = leaves.as_slice();
         let mut places = Vec::new();
         while let Some(first) = rest.first() {
-            let fits = |leaf: &&Range<usize>| leaf.start - first.start < FILE_SPLATS;
-            let (inside, after) = rest.split_at(rest.iter().take_while(fits).count());
+            let fits = |leaf: &&Range<usize>| leaf.end - first.start <= sizes.file;
+            let fitting = rest.iter().take_while(fits).count();
+            let (inside, after) = rest.split_at(fitting.max(1));
             rest = after;
             let rows = first.start..inside.last().map_or(first.end, |leaf| leaf.end);
             let place = |leaf: &Range<usize>| (names.len(), leaf.start - rows.start, leaf.len());
@@ -82,7 +98,8 @@ pub(in crate::formats) fn write_streamed_files(
             .iter()
             .zip(&ranges)
             .map(|(raw, ranges)| bounds(raw, ranges[leaf].clone()));
-        let [least, greatest] = reached.reduce(joined).unwrap_or_default();
+        // A scene without splats has an empty leaf.
+        let [least, greatest] = reached.flatten().reduce(joined).unwrap_or_default();
         let place = |(level, places): (usize, &Vec<(usize, usize, usize)>)| {
             let (file, offset, count) = places[leaf];
             (
@@ -112,7 +129,7 @@ pub(in crate::formats) fn write_streamed_files(
 /// # Errors
 /// [`Error::Cancelled`].
 pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
-    let tree = Node::over(raw, (0..).take(raw.rows()).collect(), task)?;
+    let tree = Node::over(raw, SIZES.leaf, task)?;
     Ok(leaves_of(raw, &tree, task)?.concat())
 }
 
@@ -143,19 +160,22 @@ enum Node {
 }
 
 impl Node {
-    /// Halves `rows` at the median of their longest axis until leaves are small. Equal positions stay together.
-    fn over(raw: &RawColumns, rows: Vec<u32>, task: &Task) -> Result<Self> {
-        Self::numbered(raw, rows, &mut 0, task)
+    /// Halves the rows of `raw` at the median of their longest axis until a leaf has at most `most`. Equal positions stay
+    /// together.
+    fn over(raw: &RawColumns, most: usize, task: &Task) -> Result<Self> {
+        let rows = (0..).take(raw.rows()).collect();
+        Self::numbered(raw, rows, (most, &mut 0), task)
     }
 
+    /// As [`Self::over`], of some rows; `leaves` is the number of leaves so far.
     fn numbered(
         raw: &RawColumns,
         mut rows: Vec<u32>,
-        leaves: &mut usize,
+        (most, leaves): (usize, &mut usize),
         task: &Task,
     ) -> Result<Self> {
         task.check()?;
-        let split = match rows.len() > LEAF_SPLATS {
+        let split = match rows.len() > most {
             true => median(raw, &mut rows),
             false => None,
         };
@@ -166,8 +186,8 @@ impl Node {
         let is_below = |row: &u32| raw.mean[axis][*row as usize] < at;
         let (below, above) = rows.into_iter().partition(is_below);
         let halves = [
-            Self::numbered(raw, below, leaves, task)?,
-            Self::numbered(raw, above, leaves, task)?,
+            Self::numbered(raw, below, (most, leaves), task)?,
+            Self::numbered(raw, above, (most, leaves), task)?,
         ];
         Ok(Self::Split {
             axis,
@@ -256,18 +276,17 @@ fn order_by_leaf(raw: &mut RawColumns, tree: &Node, task: &Task) -> Result<Vec<R
     Ok(leaves.iter().map(range).collect())
 }
 
-/// The box around splats, as far as they reach.
-fn bounds(raw: &RawColumns, rows: Range<usize>) -> Bounds {
-    let empty = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    rows.fold(empty, |bounds, row| {
+/// The box around splats, as far as they reach; `None` without splats.
+fn bounds(raw: &RawColumns, rows: Range<usize>) -> Option<Bounds> {
+    let boxes = rows.map(|row| {
         let largest = raw.scale.iter().map(|column| f64::from(column[row]));
-        let reach = REACH * largest.fold(f64::NEG_INFINITY, f64::max).exp();
+        let deviation = largest.fold(f64::NEG_INFINITY, f64::max).exp();
+        // JSON has no infinity.
+        let reach = REACH * deviation.min(f64::from(f32::MAX));
         let centre = raw.mean.each_ref().map(|column| column[row]);
-        joined(
-            bounds,
-            [centre.map(|v| v - reach), centre.map(|v| v + reach)],
-        )
-    })
+        [centre.map(|v| v - reach), centre.map(|v| v + reach)]
+    });
+    boxes.reduce(joined)
 }
 
 fn joined([low, high]: Bounds, [other_low, other_high]: Bounds) -> Bounds {
@@ -276,4 +295,92 @@ fn joined([low, high]: Bounds, [other_low, other_high]: Bounds) -> Bounds {
         axes.map(|axis| low[axis].min(other_low[axis])),
         axes.map(|axis| high[axis].max(other_high[axis])),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::slices::SplatSlices;
+
+    fn table(means: &[[f32; 3]], log_scale: f32) -> SplatTable {
+        let rows = means.len();
+        let slices = SplatSlices {
+            means,
+            scales: &vec![[log_scale; 3]; rows],
+            rotations: &vec![[1.0, 0.0, 0.0, 0.0]; rows],
+            opacities: &vec![0.0; rows],
+            sh: &vec![[0.0; 3]; rows],
+        };
+        SplatTable::from_raw_slices(&slices).unwrap()
+    }
+
+    fn described(files: &[(String, Vec<u8>)], name: &str) -> Value {
+        let file = files.iter().find(|(own, _)| own == name).unwrap();
+        serde_json::from_slice(&file.1).unwrap()
+    }
+
+    fn collect<'a>(node: &'a Value, leaves: &mut Vec<&'a Value>) {
+        match node["children"].as_array() {
+            Some(children) => children.iter().for_each(|child| collect(child, leaves)),
+            None => leaves.push(node),
+        }
+    }
+
+    /// 1000 splats on a line in leaves of at most 64 and files of at most 200: in each file, the leaves of its level lie
+    /// one behind the other, and have all of its splats.
+    #[test]
+    fn files_hold_their_leaves_one_behind_the_other() {
+        let line = |count: u16| -> Vec<[f32; 3]> {
+            (0..count)
+                .map(|i| [f32::from(i) * 1000.0 / f32::from(count), 0.0, 1.0])
+                .collect()
+        };
+        let levels = [1000, 250].map(|count| table(&line(count), -3.0));
+        let sizes = Sizes {
+            leaf: 64,
+            file: 200,
+        };
+        let path = Path::new("a.ssog");
+        let files = files_of(&[&levels[0], &levels[1]], &sizes, path, &Task::NEVER).unwrap();
+        let meta = described(&files, LOD_META);
+        let mut leaves = Vec::new();
+        collect(&meta["tree"], &mut leaves);
+        assert_eq!(leaves.len(), 16);
+        let mut ends: BTreeMap<u64, u64> = BTreeMap::new();
+        for level in ["0", "1"] {
+            for leaf in &leaves {
+                let number = |name: &str| leaf["lods"][level][name].as_u64().unwrap();
+                let end = ends.entry(number("file")).or_default();
+                assert_eq!(number("offset"), *end);
+                *end += number("count");
+            }
+        }
+        let names = meta["filenames"].as_array().unwrap();
+        assert_eq!((names.len(), ends.len()), (8, 8));
+        for (file, end) in ends {
+            let name = names[usize::try_from(file).unwrap()].as_str().unwrap();
+            assert_eq!(described(&files, name)["count"], end, "{name}");
+            assert!(end <= 200);
+        }
+    }
+
+    /// Bounds are numbers also without splats, and for one that reaches beyond all numbers.
+    #[test]
+    fn bounds_are_numbers() {
+        for (means, log_scale) in [(&[][..], 0.0), (&[[1.0, 2.0, 3.0]], 1000.0)] {
+            let table = table(means, log_scale);
+            let path = Path::new("a.ssog");
+            let files = write_streamed_files(&[&table], path, &Task::NEVER).unwrap();
+            let bound = &described(&files, LOD_META)["tree"]["bound"];
+            for end in ["min", "max"] {
+                let numbers = bound[end].as_array().unwrap();
+                assert!(
+                    numbers.len() == 3 && numbers.iter().all(Value::is_number),
+                    "{bound}"
+                );
+            }
+        }
+    }
 }
