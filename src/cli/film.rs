@@ -106,8 +106,8 @@ impl FilmFlags {
             return Ok(None);
         };
         if !format.is_built() {
-            let expected = "a name that ends in .y4m or .apng, or a program with films in AV1 (cargo install --path . --features \
-                 video); or ffmpeg makes the film: -o -.y4m | ffmpeg -i - film.mp4";
+            let expected = "a name that ends in .y4m or .apng (.mp4 needs a build with --features video), or ffmpeg beside \
+                            it: -o -.y4m | ffmpeg -i - film.mp4";
             return Err(Error::argument("-o", expected, path.display().to_string()));
         }
         Ok(Some(Film {

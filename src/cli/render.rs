@@ -43,8 +43,8 @@ pub(super) struct Args {
     /// Scene file of any format that the README lists; "-" reads standard input
     scene: PathBuf,
     /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy (f32, height x width x 4,
-    /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created; "-" writes a PNG to
-    /// standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
+    /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created;
+    /// "-" writes a PNG to standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
     /// video; "-.y4m" writes to standard output
     #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out"])]
     output: Option<PathBuf>,
@@ -61,7 +61,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.json")]
     cameras_out: Option<PathBuf>,
     /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
-    /// settings, by the same build, and whole. A note beside each picture (PICTURE.resume) tells
+    /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
+    /// it was drawn from
     #[arg(long, requires = "output")]
     resume: bool,
     /// Print a JSON document instead of a table
@@ -344,7 +345,10 @@ fn check_picture_memory(
         None => FRAME_BYTES,
         Some(Some(PictureFormat::Npy)) => FRAME_BYTES + 1,
         // A copy over the background, and the content of the file.
-        Some(_) => 2 * FRAME_BYTES + 5,
+        Some(None | Some(PictureFormat::Png | PictureFormat::Jpeg(_))) => 2 * FRAME_BYTES + 5,
+        // The compressor of each keeps more beside them.
+        Some(Some(PictureFormat::Exr)) => 2 * FRAME_BYTES + 9,
+        Some(Some(PictureFormat::WebP)) => 3 * FRAME_BYTES + 4,
     };
     let rows = match output.is_some_and(|output| flags.draws_bands(output, camera)) {
         true => band_rows(camera.width),
