@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::console::print_bytes;
 use super::usage::whole_number;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::Frame;
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::film::FilmFormat;
+use quadrille_base::image::{FRAME_BYTES, Frame};
 use quadrille_base::output::{make_folder_of, refuse_input};
 use quadrille_base::task::Task;
 use quadrille_scene::Camera;
@@ -327,6 +327,19 @@ impl Output {
         let has_bands = |format: PictureFormat| format.has_bands(is_opaque);
         let pixels = u64::from(camera.width) * u64::from(camera.height);
         pixels > WHOLE_PIXELS && self.format.is_some_and(has_bands)
+    }
+
+    /// Bytes of memory for each pixel of a picture that is drawn and written: measured on pictures of 8192 x 8192 pixels
+    /// and rounded up.
+    pub(super) fn bytes_per_pixel(&self) -> u64 {
+        match self.format {
+            // Rows are written as they are.
+            Some(PictureFormat::Npy) => FRAME_BYTES + 1,
+            // A copy over the background, the content of the file, and what its compressor keeps beside them.
+            Some(PictureFormat::Exr) => 2 * FRAME_BYTES + 9,
+            Some(PictureFormat::WebP) => 3 * FRAME_BYTES + 4,
+            Some(PictureFormat::Png | PictureFormat::Jpeg(_)) | None => 2 * FRAME_BYTES + 5,
+        }
     }
 
     pub(super) fn is_stdout(&self) -> bool {

@@ -23,7 +23,6 @@ use super::usage::{positive, whole_number};
 use super::view_page::{view_list, view_list_json};
 use super::views::{ViewArgs, reproducing};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::output::write_whole;
 use quadrille_base::shading::{Profile, StopRule};
@@ -333,23 +332,14 @@ fn shoot(
     finished.print()
 }
 
-/// Checks the memory for the picture of a view: for all of it, or for a band. Bytes for each pixel are measured on
-/// pictures of 8192 x 8192 pixels and rounded up.
+/// Checks the memory for the picture of a view: for all of it, or for a band.
 fn check_picture_memory(
     flags: &RenderFlags,
     output: Option<&Output>,
     camera: &Camera,
 ) -> Result<()> {
-    let bytes = match output.map(|output| output.format) {
-        // Films and timings hold a frame alone; rows of NPY files are written as they are.
-        None => FRAME_BYTES,
-        Some(Some(PictureFormat::Npy)) => FRAME_BYTES + 1,
-        // A copy over the background, and the content of the file.
-        Some(None | Some(PictureFormat::Png | PictureFormat::Jpeg(_))) => 2 * FRAME_BYTES + 5,
-        // The compressor of each keeps more beside them.
-        Some(Some(PictureFormat::Exr)) => 2 * FRAME_BYTES + 9,
-        Some(Some(PictureFormat::WebP)) => 3 * FRAME_BYTES + 4,
-    };
+    // Films and timings hold a frame alone.
+    let bytes = output.map_or(FRAME_BYTES, Output::bytes_per_pixel);
     let rows = match output.is_some_and(|output| flags.draws_bands(output, camera)) {
         true => band_rows(camera.width),
         false => camera.height,
@@ -399,9 +389,8 @@ fn prepare_outputs(
     let Some(output) = output else {
         return Ok(());
     };
-    let background = args.flags.draw.background;
+    let (background, layers) = (args.flags.draw.background, &args.flags.layers);
     output.check_pictures(&views.cameras, background, args.flags.can_draw_bands())?;
-    let layers = &args.flags.layers;
     layers.prepare(output, &mut outputs, &views.cameras)?;
     let noted = views.cameras.iter().filter(|_| args.resume);
     let mut pictures = noted.filter_map(|c| layers.files(output, &c.name).into_iter().next());
