@@ -213,13 +213,45 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
         |_| Ok(true),
     );
     assert!(error.unwrap_err().to_string().contains(".ssog"));
-    // A scene of splats in one place cannot be divided.
+}
+
+/// Bounds are numbers also without splats, and of one that reaches beyond all numbers; splats in one place are not
+/// divided.
+#[test]
+fn odd_scenes_are_written_as_a_streamed_sog() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let scene = table(&synthetic(place.path(), 70_000));
+    let mut empty = scene.clone();
+    empty.select(&[], &Task::NEVER).unwrap();
+    let mut huge = scene.clone();
+    huge.select(&[0], &Task::NEVER).unwrap();
+    let mut raw = huge.raw(Path::new("a.ply"), &Task::NEVER).unwrap();
+    raw.scale.iter_mut().flatten().for_each(|log| *log = 1000.0);
+    huge.set_raw(raw);
+    for table in [empty, huge] {
+        write_table(
+            &path("bounds/lod-meta.json"),
+            &table,
+            OutputFormat::StreamedSogFolder,
+        )
+        .unwrap();
+        let text = std::fs::read_to_string(path("bounds/lod-meta.json")).unwrap();
+        let meta: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for end in ["min", "max"] {
+            let numbers = meta["tree"]["bound"][end].as_array().unwrap();
+            assert!(
+                numbers.len() == 3 && numbers.iter().all(serde_json::Value::is_number),
+                "{text}"
+            );
+        }
+    }
     let mut raw = scene.raw(Path::new("a.ply"), &Task::NEVER).unwrap();
     raw.mean.iter_mut().flatten().for_each(|v| *v = 1.0);
     let mut heap = scene.clone();
     heap.set_raw(raw);
     write_table(&path("heap.ssog"), &heap, OutputFormat::StreamedSog).unwrap();
-    assert_eq!(at("heap.ssog", 0).splats.len(), 70_000);
+    assert_eq!(load(path("heap.ssog")).unwrap().splats.len(), 70_000);
 }
 
 /// The largest progress that `work` reports, and the number of reports.

@@ -321,9 +321,12 @@ pub fn write_levels_if(
             let is_part = |name: &str| sog::FILES.contains(&name);
             return write_folder(folder_of(path, sog::META), &files, is_part, task, accept);
         }
-        OutputFormat::StreamedSog => sog::write_streamed(levels, path, task)?,
+        OutputFormat::StreamedSog => {
+            let files = sog::write_streamed_files(levels, &sog::SIZES, path, task)?;
+            sog::zip(&files).map_err(|e| Error::write(path, e))?
+        }
         OutputFormat::StreamedSogFolder => {
-            let files = sog::write_streamed_files(levels, path, task)?;
+            let files = sog::write_streamed_files(levels, &sog::SIZES, path, task)?;
             let folder = folder_of(path, sog::LOD_META);
             return write_folder(folder, &files, sog::is_streamed_part, task, accept);
         }

@@ -65,7 +65,7 @@ pub(super) fn files(
 }
 
 /// A zip of files, which are stored as they are.
-pub(super) fn zip(files: &[(impl AsRef<str>, Vec<u8>)]) -> io::Result<Vec<u8>> {
+pub(in crate::formats) fn zip(files: &[(impl AsRef<str>, Vec<u8>)]) -> io::Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (name, bytes) in files {

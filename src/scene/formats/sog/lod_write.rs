@@ -5,16 +5,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::encode::zip;
 use super::write::sog_files;
 use super::{FILES, LOD_META};
 use crate::morton::improved_order;
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 
 /// Sizes of the parts of a streamed SOG.
-struct Sizes {
+pub(in crate::formats) struct Sizes {
     /// Maximum number of splats of a leaf at the finest level, unless they all lie in one place.
     leaf: usize,
     /// Maximum number of splats of a file, unless a leaf has more.
@@ -23,7 +22,7 @@ struct Sizes {
 
 /// The sizes that are written (assumed): a leaf is what a viewer switches between levels, and other writers begin a new
 /// file after as many splats by default.
-const SIZES: Sizes = Sizes {
+pub(in crate::formats) const SIZES: Sizes = Sizes {
     leaf: 1 << 15,
     file: 512 << 10,
 };
@@ -34,31 +33,17 @@ const REACH: f64 = 3.0;
 /// The names and contents of the files of a streamed SOG, whose description comes last.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Tables, from the finest level of detail to the coarsest, as the bytes of a streamed SOG in a zip.
-///
-/// # Errors
-/// The errors of [`write_streamed_files`].
-pub(in crate::formats) fn write_streamed(
-    levels: &[&SplatTable],
-    path: &Path,
-    task: &Task,
-) -> Result<Vec<u8>> {
-    zip(&write_streamed_files(levels, path, task)?).map_err(|e| Error::write(path, e))
-}
-
 /// Tables, from the finest level of detail to the coarsest, as the names and contents of the files of a streamed SOG.
 ///
 /// # Errors
-/// [`Error::Malformed`] for rows that are not finite, and [`Error::Cancelled`]; `path` is for errors.
+/// [`Error::Malformed`](quadrille_base::Error::Malformed) for rows that are not finite, and
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled); `path` is for errors.
 pub(in crate::formats) fn write_streamed_files(
     levels: &[&SplatTable],
+    sizes: &Sizes,
     path: &Path,
     task: &Task,
 ) -> Result<Files> {
-    files_of(levels, &SIZES, path, task)
-}
-
-fn files_of(levels: &[&SplatTable], sizes: &Sizes, path: &Path, task: &Task) -> Result<Files> {
     let raw = levels.iter().map(|table| table.raw(path, task));
     let mut raw: Vec<RawColumns> = raw.collect::<Result<_>>()?;
     let Some(finest) = raw.first() else {
@@ -127,7 +112,7 @@ fn files_of(levels: &[&SplatTable], sizes: &Sizes, path: &Path, task: &Task) -> 
 /// The order in which the finest level of a streamed SOG is written.
 ///
 /// # Errors
-/// [`Error::Cancelled`].
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let tree = Node::over(raw, SIZES.leaf, task)?;
     Ok(leaves_of(raw, &tree, task)?.concat())
@@ -140,9 +125,7 @@ pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
         return name == LOD_META;
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let is_folder = folder
-        .split_once('_')
-        .is_some_and(|(level, number)| is_number(level) && is_number(number));
+    let is_folder = folder.split('_').count() == 2 && folder.split('_').all(is_number);
     is_folder && (file.is_empty() || FILES.contains(&file))
 }
 
@@ -304,11 +287,11 @@ mod tests {
     use super::*;
     use crate::slices::SplatSlices;
 
-    fn table(means: &[[f32; 3]], log_scale: f32) -> SplatTable {
+    fn table(means: &[[f32; 3]]) -> SplatTable {
         let rows = means.len();
         let slices = SplatSlices {
             means,
-            scales: &vec![[log_scale; 3]; rows],
+            scales: &vec![[-3.0; 3]; rows],
             rotations: &vec![[1.0, 0.0, 0.0, 0.0]; rows],
             opacities: &vec![0.0; rows],
             sh: &vec![[0.0; 3]; rows],
@@ -332,18 +315,18 @@ mod tests {
     /// one behind the other, and have all of its splats.
     #[test]
     fn files_hold_their_leaves_one_behind_the_other() {
-        let line = |count: u16| -> Vec<[f32; 3]> {
-            (0..count)
-                .map(|i| [f32::from(i) * 1000.0 / f32::from(count), 0.0, 1.0])
-                .collect()
-        };
-        let levels = [1000, 250].map(|count| table(&line(count), -3.0));
+        let at = |i: u16, step: f32| [f32::from(i) * step, 0.0, 1.0];
+        let levels = [(1000, 1.0), (250, 4.0)].map(|(count, step)| {
+            let line: Vec<_> = (0..count).map(|i| at(i, step)).collect();
+            table(&line)
+        });
         let sizes = Sizes {
             leaf: 64,
             file: 200,
         };
         let path = Path::new("a.ssog");
-        let files = files_of(&[&levels[0], &levels[1]], &sizes, path, &Task::NEVER).unwrap();
+        let files =
+            write_streamed_files(&[&levels[0], &levels[1]], &sizes, path, &Task::NEVER).unwrap();
         let meta = described(&files, LOD_META);
         let mut leaves = Vec::new();
         collect(&meta["tree"], &mut leaves);
@@ -363,24 +346,6 @@ mod tests {
             let name = names[usize::try_from(file).unwrap()].as_str().unwrap();
             assert_eq!(described(&files, name)["count"], end, "{name}");
             assert!(end <= 200);
-        }
-    }
-
-    /// Bounds are numbers also without splats, and for one that reaches beyond all numbers.
-    #[test]
-    fn bounds_are_numbers() {
-        for (means, log_scale) in [(&[][..], 0.0), (&[[1.0, 2.0, 3.0]], 1000.0)] {
-            let table = table(means, log_scale);
-            let path = Path::new("a.ssog");
-            let files = write_streamed_files(&[&table], path, &Task::NEVER).unwrap();
-            let bound = &described(&files, LOD_META)["tree"]["bound"];
-            for end in ["min", "max"] {
-                let numbers = bound[end].as_array().unwrap();
-                assert!(
-                    numbers.len() == 3 && numbers.iter().all(Value::is_number),
-                    "{bound}"
-                );
-            }
         }
     }
 }

@@ -16,9 +16,8 @@ mod read;
 mod textures;
 mod write;
 
-pub(super) use lod_write::{
-    is_streamed_part, streamed_order, write_streamed, write_streamed_files,
-};
+pub(super) use encode::zip;
+pub(super) use lod_write::{SIZES, is_streamed_part, streamed_order, write_streamed_files};
 pub(super) use read::read;
 pub(super) use write::{write, write_files};
 
