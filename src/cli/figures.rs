@@ -1,6 +1,7 @@
 //! `figures`: draws the figures and tables of papers again, beside the published numbers.
 
 mod args;
+mod correlate;
 mod jobs;
 mod meshes;
 mod report;
@@ -22,6 +23,17 @@ use quadrille_suite::{Event, Suite};
 const LISTED: usize = 12;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    if let Some(measured) = &args.correlate {
+        return correlate::run(measured, args, verbosity);
+    }
+    if args.gpu.is_given() {
+        let expected = "--correlate, since figures have configurations of their own";
+        return Err(Error::argument(
+            "--preset, --config and --set",
+            expected,
+            "none",
+        ));
+    }
     let mut texts = Vec::new();
     for path in &args.suites {
         texts.push((path, read_text(path, "a suite")?));

@@ -106,9 +106,8 @@ impl DrawFlags {
 #[command(next_help_heading = "Emulated GPU")]
 pub(super) struct GpuFlags {
     /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin),
-    /// ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102) or
-    /// emerald-example (vr-pipe with a slower raster); for sim and bench also several, separated by
-    /// commas
+    /// ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102), h100 and h200 (their shader
+    /// cores) or emerald-example (vr-pipe with a slower raster); for sim and bench also several, separated by commas
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
     /// TOML file with values that replace the preset's: the output of --config-dump, or a part of it;
@@ -154,6 +153,18 @@ impl GpuFlags {
         }
         check_distinct(&configurations)?;
         Ok(configurations)
+    }
+
+    /// The flags that give the configuration, as words of a command.
+    pub(super) fn words(&self) -> Vec<String> {
+        let mut words = vec!["--preset".to_owned(), self.preset.clone()];
+        for path in &self.config {
+            words.extend(["--config".to_owned(), path.display().to_string()]);
+        }
+        for assignment in &self.set {
+            words.extend(["--set".to_owned(), assignment.clone()]);
+        }
+        words
     }
 
     /// Whether a flag changes the default configuration.

@@ -141,7 +141,7 @@ pub struct Preset {
 }
 
 /// All presets; the first is the default.
-pub const PRESETS: [Preset; 5] = [
+pub const PRESETS: [Preset; 7] = [
     Preset {
         name: "vr-pipe",
         about: "the simulated GPU of the VR-Pipe paper, Table I",
@@ -167,6 +167,22 @@ pub const PRESETS: [Preset; 5] = [
                 6 MB L2 (NVIDIA's GA102 whitepaper); an SM's scheduler issues a warp of 32 per cycle; the \
                 rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1800.0\ngpcs = 7\n[cores]\ncores = 12\nissue_cycles = 1\n[dram]\ngb_per_s = 768.0\n[l2]\nclock_mhz = 1800.0\nbytes = 6291456\n",
+    },
+    Preset {
+        name: "h100",
+        about: "the shader cores of an H100 (SXM): 132 SMs of 128 lanes at 1.98 GHz, 3.35 TB/s, 50 MB L2 (the \
+                device's properties and NVIDIA's data sheet), 64 warps and 228 KB of shared memory per SM (NVIDIA's \
+                tuning guide for Hopper), latencies as benches/hardware measures them; for the software renderers: \
+                the other units are those of vr-pipe",
+        toml: "[gpu]\nclock_mhz = 1980.0\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 52428800\nlatency_ns = 147.0\n[dram]\ngb_per_s = 3350.0\nlatency_ns = 209.0\n[compute]\nshared_bytes_per_core = 233472\n",
+    },
+    Preset {
+        name: "h200",
+        about: "the shader cores of an H200 (SXM): 132 SMs of 128 lanes at 1.98 GHz, 4.8 TB/s, 60 MB L2 (the \
+                device's properties and NVIDIA's data sheet), 64 warps and 228 KB of shared memory per SM (NVIDIA's \
+                tuning guide for Hopper), latencies as benches/hardware measures them; for the software renderers: \
+                the other units are those of vr-pipe",
+        toml: "[gpu]\nclock_mhz = 1980.0\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 62914560\nlatency_ns = 145.0\n[dram]\ngb_per_s = 4800.0\nlatency_ns = 196.0\n[compute]\nshared_bytes_per_core = 233472\n",
     },
     Preset {
         name: "emerald-example",

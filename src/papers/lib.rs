@@ -10,11 +10,13 @@
 //! |---|---|
 //! | [`paper`] | the papers as data: figures, captions, and published numbers |
 //! | [`figures`], [`deferred_figures`], [`merging_figures`] | how the figures of each paper are drawn from results |
+//! | [`correlation`] | measured numbers of a machine beside the emulator's |
 //! | `sheet`, `table`, [`svg`] | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
 //! | [`docs`] | tables of figures in Markdown files |
 
 mod content;
+pub mod correlation;
 pub mod deferred_figures;
 pub mod docs;
 pub mod figures;

@@ -36,12 +36,15 @@ pub(crate) fn html(report: &Report<'_>) -> String {
             escaped(&chapter.summary)
         );
     }
-    let compared = report.compared();
-    let table = comparison(compared.map(|(_, section, one)| (Some(section.figure), one)));
-    let _ = writeln!(
-        html,
-        "<details><summary>Measured beside published</summary>\n{table}</details>\n</header>"
-    );
+    if report.compared().next().is_some() {
+        let compared = report.compared();
+        let table = comparison(compared.map(|(_, section, one)| (Some(section.figure), one)));
+        let _ = writeln!(
+            html,
+            "<details><summary>Measured beside published</summary>\n{table}</details>"
+        );
+    }
+    html.push_str("</header>\n");
     html.push_str("<nav aria-label=\"Figures and tables\">\n");
     for chapter in &report.chapters {
         if report.chapters.len() > 1 {

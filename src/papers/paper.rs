@@ -170,12 +170,13 @@ pub(crate) struct Published {
     clippy::panic,
     reason = "these files are part of the crate, and tests read them"
 )]
-pub static PAPERS: LazyLock<[Paper; 4]> = LazyLock::new(|| {
+pub static PAPERS: LazyLock<[Paper; 5]> = LazyLock::new(|| {
     [
         include_str!("published/vr-pipe.toml"),
         include_str!("published/sort-based-deferred-shading.toml"),
         include_str!("published/quad-fragment-merging.toml"),
         include_str!("published/pixel-merge-unit.toml"),
+        include_str!("published/hardware.toml"),
     ]
     .map(|text| toml::from_str(text).unwrap_or_else(|error| panic!("a published file: {error}")))
 });

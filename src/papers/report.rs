@@ -3,7 +3,7 @@
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, PAPERS, Paper};
 use crate::table::{Cell, Column, Table};
-use crate::{deferred_figures, figures, merging_figures};
+use crate::{correlation, deferred_figures, figures, merging_figures};
 use quadrille_suite::Program;
 
 /// What a report is drawn from.
@@ -14,6 +14,8 @@ pub struct Inputs {
     pub deferred: Option<deferred_figures::results::Results>,
     /// Runs of `mesh`, for the figures of the papers on quad-fragment merging and on the pixel merge unit.
     pub merging: Option<merging_figures::results::Results>,
+    /// Measured numbers of a machine beside the emulator's.
+    pub hardware: Option<correlation::Results>,
     /// Arguments of `quadrille figures` that make the report, without `--only`.
     pub command: String,
     /// The program that makes it.
@@ -53,6 +55,7 @@ impl Inputs {
         splats
             .or_else(|| deferred_figures::draw(figure, deferred?))
             .or_else(|| merging_figures::draw(figure, merging?))
+            .or_else(|| correlation::draw(figure, self.hardware.as_ref()?))
     }
 
     fn summary(&self, paper: &Paper) -> String {
@@ -64,6 +67,7 @@ impl Inputs {
             "sort-based-deferred-shading" => deferred,
             "quad-fragment-merging" => merging.map(merging_figures::summary_of_quads),
             "pixel-merge-unit" => merging.map(merging_figures::summary_of_pixels),
+            "hardware" => self.hardware.as_ref().map(correlation::summary),
             _ => None,
         };
         summary.unwrap_or_default()
@@ -104,6 +108,7 @@ impl<'a> Report<'a> {
     /// Title of the page.
     pub(crate) fn title(&self) -> String {
         match &self.chapters[..] {
+            [chapter] if chapter.paper.id == "hardware" => chapter.paper.title.clone(),
             [chapter] => format!("{}: published figures and ours", chapter.paper.title),
             _ => "Published figures and ours".to_owned(),
         }

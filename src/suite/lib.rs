@@ -46,6 +46,7 @@ pub mod deferred_runs;
 pub mod details;
 mod key;
 mod matrix;
+pub mod measured;
 mod merge;
 pub mod merging_runs;
 pub mod mesh_input;

@@ -171,6 +171,13 @@ impl SceneEntry {
         self.views.size
     }
 
+    /// The scene with pictures of another size.
+    pub(super) fn sized(&self, size: PictureSize) -> Self {
+        let mut entry = self.clone();
+        entry.views.size = size;
+        entry
+    }
+
     /// The seed of a procedural scene.
     pub(super) fn seed(&self) -> Option<u64> {
         match self.source {

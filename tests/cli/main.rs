@@ -26,6 +26,7 @@ mod figures_meshes;
 mod film;
 mod filters;
 mod first_contact;
+mod hardware;
 mod info;
 #[cfg(unix)]
 mod interrupt;

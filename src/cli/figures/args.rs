@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::options::HostFlags;
+use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::usage::parsed;
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::paper::{Figure, Paper, figures};
@@ -19,13 +19,13 @@ use quadrille_suite::Shard;
 /// The figures are those of the VR-Pipe paper; with a suite of meshes (workload = "deferred") those of the paper on
 /// sort-based deferred shading, where a job is a run of `quadrille deferred`; and with workload = "merging" those of
 /// the papers on quad-fragment merging and on the pixel merge unit, where a job is a run of `quadrille mesh`. Several
-/// suites make one page of all their papers.
+/// suites make one page of all their papers. With --correlate, the page compares the emulator with a machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
     /// Suites of scenes and views, as for `quadrille bench`; their methods and configurations are not used.
     /// Scenes with `large = true` are those of Figure 23
-    #[arg(required_unless_present = "kept", value_name = "SUITE.toml")]
+    #[arg(required_unless_present_any = ["kept", "correlate"], value_name = "SUITE.toml")]
     pub(super) suites: Vec<PathBuf>,
     /// Folder for the page, the files and the results
     #[arg(short, long, value_name = "DIR", required = true)]
@@ -45,10 +45,18 @@ pub(in crate::cli) struct Args {
     /// benches/mesh.results.jsonl, without a run
     #[arg(long, value_name = "FILE")]
     pub(super) kept: Option<PathBuf>,
+    /// Compare numbers that were measured on a machine, in a CSV file with the columns item, scene, view, width, height,
+    /// value and unit, with the emulator's: kernels of the software renderer in views of the suites' scenes, and rates
+    /// of units. Draws no figure of a paper
+    #[arg(long, value_name = "MEASURED.csv", conflicts_with_all = ["kept", "quick", "shard"])]
+    pub(super) correlate: Option<PathBuf>,
     /// Write the tables of complete figures into the Markdown files of a folder too, between the lines
     /// `<!-- figures: FIG -->` and `<!-- figures end -->`
     #[arg(long, value_name = "DIR")]
     pub(super) docs: Option<PathBuf>,
+    /// The machine that --correlate compares with
+    #[command(flatten)]
+    pub(super) gpu: GpuFlags,
     #[command(flatten)]
     pub(super) host: HostFlags,
 }
@@ -61,7 +69,8 @@ const EXAMPLES: &str = "Examples:
   quadrille figures benches/figures.toml -o report --shard 1/3
   quadrille figures benches/deferred.toml -o report
   quadrille figures benches/figures.toml benches/deferred.toml -o report
-  quadrille figures --kept benches/mesh.results.jsonl -o report";
+  quadrille figures --kept benches/mesh.results.jsonl -o report
+  quadrille figures benches/trained.toml --correlate benches/hardware/h200.csv --preset h200 -o report";
 
 fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
     parsed(text, Shard::parse)
@@ -108,7 +117,13 @@ impl Args {
         let kept = self.kept.iter();
         let kept = kept.flat_map(|path| ["--kept".to_owned(), quoted(path)]);
         let quick = self.quick.then(|| "--quick".to_owned());
-        let words: Vec<String> = suites.chain(kept).chain(output).chain(quick).collect();
+        let correlate = self.correlate.iter();
+        let correlate = correlate.flat_map(|path| {
+            let file = ["--correlate".to_owned(), quoted(path)];
+            file.into_iter().chain(self.gpu.words())
+        });
+        let words = suites.chain(kept).chain(correlate).chain(output);
+        let words: Vec<String> = words.chain(quick).collect();
         words.join(" ")
     }
 

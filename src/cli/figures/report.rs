@@ -24,11 +24,7 @@ pub(super) fn write(
     meshes: &[MeshJobs],
     kept: Option<Counts>,
 ) -> Result<Vec<String>> {
-    // Of several shards that end at one time, the last to draw must have read the rows of all. Where a folder
-    // cannot be locked, a later run mends the page.
-    fs::create_dir_all(&args.output).map_err(|e| Error::write(&args.output, e))?;
-    let lock = File::open(&args.output).ok();
-    let _ = lock.as_ref().map(File::lock);
+    let _lock = folder(args)?;
     let rows = results_files(&args.output)?;
     let mut found = Vec::new();
     for jobs in plans {
@@ -51,15 +47,34 @@ pub(super) fn write(
         splats: (!plans.is_empty()).then_some(Results { views, config }),
         deferred: draws(&DEFERRED_PAPERS).then(|| Deferred::new(&runs)),
         merging,
+        hardware: None,
         command: args.command(),
         program: quadrille::PROGRAM,
     };
-    let report = Report::draw(&inputs, &|figure: &Figure| {
+    publish(args, &inputs, &|figure: &Figure| {
         let gaps = runs.iter().filter(|run| run.row.is_none());
         let gaps = gaps.filter(|run| needs(figure, &run.key));
         let gaps = gaps.map(|run| run.key.to_string());
         missing(figure, &found).into_iter().chain(gaps).collect()
-    });
+    })
+}
+
+/// Makes the folder, and keeps other runs from drawing into it. Of several shards that end at one time, the last to
+/// draw must have read the rows of all. Where a folder cannot be locked, a later run mends the page.
+pub(super) fn folder(args: &Args) -> Result<Option<File>> {
+    fs::create_dir_all(&args.output).map_err(|e| Error::write(&args.output, e))?;
+    let lock = File::open(&args.output).ok();
+    let _ = lock.as_ref().map(File::lock);
+    Ok(lock)
+}
+
+/// Draws all figures of the inputs, and writes the page and the files of the chosen ones. Returns what they lack.
+pub(super) fn publish(
+    args: &Args,
+    inputs: &Inputs,
+    missing: &dyn Fn(&Figure) -> Vec<String>,
+) -> Result<Vec<String>> {
+    let report = Report::draw(inputs, missing);
     let written = files::write(&report, &args.output, &|id| args.is_chosen(id))?;
     if let Some(folder) = &args.docs {
         docs::update(&report, folder)?;

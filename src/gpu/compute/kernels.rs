@@ -22,6 +22,8 @@ pub struct Workload {
     pub pairs: u64,
     /// Sum over warps of 32 splats of the pairs of the splat that has most.
     pub longest_pairs: u64,
+    /// Pairs of the splat that has most.
+    pub most_pairs: u64,
     /// Bits of a key.
     pub key_bits: u64,
 }
@@ -61,12 +63,16 @@ pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
                 warps(work.splats * spec.scan_instructions),
             )
         },
-        stream(
-            spec,
-            "duplicate",
-            work.visible * spec.duplicate_bytes + work.pairs * (spec.key_bytes + spec.value_bytes),
-            duplicated,
-        ),
+        Stream {
+            chain: work.most_pairs * spec.pair_chain_cycles,
+            ..stream(
+                spec,
+                "duplicate",
+                work.visible * spec.duplicate_bytes
+                    + work.pairs * (spec.key_bytes + spec.value_bytes),
+                duplicated,
+            )
+        },
         sort(work.pairs, radix, spec),
         stream(
             spec,
@@ -105,6 +111,7 @@ fn stream(spec: &KernelsSpec, name: &'static str, bytes: u64, instructions: u64)
         name,
         bytes,
         instructions,
+        chain: 0,
         share: spec.bandwidth_share,
         gap_ns: spec.gap_ns,
     }
@@ -161,6 +168,7 @@ mod tests {
             sh_coefficients: 16,
             pairs,
             longest_pairs: pairs / 8,
+            most_pairs: 100,
             key_bits: 44,
             near: 0,
         };
@@ -177,6 +185,25 @@ mod tests {
         // 1000 instructions of six passes, a warp of 32 at 32 per cycle.
         assert_eq!(slow[3].limited_by, Limit::Issue);
         assert_eq!(slow[3].cycles, 6_000_000_000 / 1024 + 6_426);
+    }
+
+    /// A splat in front of 10,000 tiles keeps one thread for 440,000 cycles, whatever the others do.
+    #[test]
+    fn a_splat_over_many_tiles_is_listed_by_one_thread() {
+        let work = Workload {
+            splats: 100,
+            visible: 100,
+            pairs: 10_100,
+            most_pairs: 10_000,
+            ..Workload::default()
+        };
+        let duplicate = kernels(&work, &Config::default())[2];
+        assert_eq!(duplicate.cycles, 440_000 + 918);
+        assert_eq!(duplicate.limited_by, Limit::Chain);
+        let shorter = Config::default()
+            .with("kernels.pair_chain_cycles=0")
+            .unwrap();
+        assert_eq!(kernels(&work, &shorter)[2].limited_by, Limit::Gap);
     }
 
     /// A million splats, half of them visible, 16 coefficients. Preprocess moves 500,000 * 72 + 500,000 *

@@ -123,9 +123,11 @@ impl ComputeRenderer {
             addresses: &addresses,
         };
         let time = cores::run(input, &mut memory, task);
+        let longest = longest_pairs(draw, &lists, splats);
         let workload = Workload {
             pairs: lists.pairs(),
-            longest_pairs: longest_pairs(draw, &lists, splats),
+            longest_pairs: longest.iter().copied().map(u64::from).sum(),
+            most_pairs: longest.into_iter().max().map_or(0, u64::from),
             key_bits: key_bits(lists.tiles()),
             ..scene.workload(draw)
         };
@@ -224,8 +226,8 @@ fn limit(time: &KernelTime) -> Limit {
     most.map_or(Limit::Issue, |(_, limit)| *limit)
 }
 
-/// Sum over warps of 32 neighbouring splats of the scene of the pairs of the splat that has most.
-fn longest_pairs(draw: &Draw, lists: &TileLists, splats: u64) -> u64 {
+/// Pairs of the splat that has most, of each warp of 32 neighbouring splats of the scene.
+fn longest_pairs(draw: &Draw, lists: &TileLists, splats: u64) -> Vec<u32> {
     let mut pairs = vec![0_u32; draw.splats.len()];
     for tile in 0..lists.tiles() {
         for &splat in lists.tile(tile) {
@@ -237,5 +239,5 @@ fn longest_pairs(draw: &Draw, lists: &TileLists, splats: u64) -> u64 {
         let warp = &mut longest[(splat.index / LANES) as usize];
         *warp = pairs.max(*warp);
     }
-    longest.into_iter().map(u64::from).sum()
+    longest
 }

@@ -48,6 +48,8 @@ spec! {
         duplicate_instructions: u64 = 71, 0..=100_000, Published "duplicateWithKeys, by NVRTC 13.5 and nvdisasm for sm_87";
         /// Instructions of duplicate per pair of the splat of a warp that has most.
         pair_instructions: u64 = 9, 0..=100_000, Published "as kernels.duplicate_instructions";
+        /// Cycles per pair of duplicate, which writes the pairs of a splat one after the other.
+        pair_chain_cycles: u64 = 44, 0..=100_000, Assumed "the loop's nine instructions at 4 cycles each, and 8 of its branch";
         /// Bits of a digit of the radix sort.
         digit_bits: u64 = 8, 1..=16, Published "CUB's policies for compute capability 8.0 and later";
         /// Instructions per key of a pass of the radix sort.
@@ -99,6 +101,8 @@ pub(super) struct Stream {
     pub(super) bytes: u64,
     /// Warp instructions.
     pub(super) instructions: u64,
+    /// Cycles of the longest chain of dependent instructions of a thread.
+    pub(super) chain: Cycle,
     /// Share of DRAM's bandwidth that the kernel reaches.
     pub(super) share: f64,
     /// Time around the kernel, in nanoseconds.
@@ -121,7 +125,7 @@ impl Stream {
         let memory: u64 = whole((self.bytes as f64 / bytes_per_cycle).ceil());
         let issue = (self.instructions * rates.issue_cycles).div_ceil(rates.schedulers);
         let gap: u64 = whole((self.gap_ns * rates.clock_mhz / 1e3).ceil());
-        let work = memory.max(issue);
+        let work = memory.max(issue).max(self.chain);
         KernelCost {
             name: self.name,
             bytes: self.bytes,
@@ -129,6 +133,7 @@ impl Stream {
             cycles: work + gap,
             limited_by: match () {
                 () if gap > work => Limit::Gap,
+                () if self.chain > memory.max(issue) => Limit::Chain,
                 () if issue > memory => Limit::Issue,
                 () => Limit::Memory,
             },

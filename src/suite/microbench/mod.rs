@@ -15,11 +15,13 @@ mod one_pixel;
 mod pixels_per_clock;
 mod ports;
 mod quads_per_pixel;
+mod rates;
 pub mod series;
 mod several_gpcs;
 mod tile_bins;
 
 pub use check::{Basis, Check, Expected};
+pub use rates::{Rate, rate};
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;

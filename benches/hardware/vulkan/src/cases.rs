@@ -1,0 +1,208 @@
+//! The measured draws.
+
+use anyhow::{Result, bail};
+use ash::vk;
+
+use crate::gpu::Gpu;
+use crate::target::{Draw, Stencil, Target};
+
+/// Side of the tiles of which a sparse stencil keeps a pixel each.
+const TILE_PX: u32 = 16;
+/// Largest number of rectangles of a draw.
+const MAX_RECTANGLES: u32 = 1 << 19;
+/// Pixels per quad that a stencil mask keeps, in the quads of three columns: the masks of the emulator's microbenchmark.
+const MASKS: [(&str, u32); 3] = [
+    ("blend-rgba16f-2-quads", 0b0011_0011_0011),
+    ("blend-rgba16f-3-quads", 0b0001_0001_0011),
+    ("blend-rgba16f-4-quads", 0b0001_0001_0001),
+];
+/// Stencil tests that kill all pixels, or all but one per tile.
+const KILLS: [(&str, Stencil); 2] = [
+    ("stencil-kill", Stencil::Kill),
+    ("stencil-sparse", Stencil::Sparse),
+];
+/// Sides of small rectangles, in pixels.
+const SIDES_PX: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+/// The quantity that a rate counts.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Work {
+    /// Pixels of the rectangles, in billions per second.
+    Pixels {
+        /// Share of the pixels that is counted.
+        share: f64,
+    },
+    /// Rectangles, in millions per second.
+    Rectangles,
+}
+
+impl Work {
+    /// Unit of the rate.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::Pixels { .. } => "Gpixel/s",
+            Self::Rectangles => "Mrectangle/s",
+        }
+    }
+}
+
+/// A draw whose rate is measured.
+pub(crate) struct Case {
+    /// Name of the row.
+    pub(crate) item: String,
+    /// The counted quantity.
+    pub(crate) work: Work,
+    draw: Draw,
+    /// Side of the rectangles in pixels; `None` covers the picture with each.
+    side_px: Option<u32>,
+}
+
+impl Case {
+    /// All cases, in the order of the output.
+    pub(crate) fn all() -> Vec<Self> {
+        let whole = |item: &str, draw: Draw| Self {
+            item: item.to_owned(),
+            work: Work::Pixels { share: 1.0 },
+            draw,
+            side_px: None,
+        };
+        let blends = Draw {
+            format: Some(vk::Format::R16G16B16A16_SFLOAT),
+            blends: true,
+            ..Draw::default()
+        };
+        let formats = [
+            ("rgba8", vk::Format::R8G8B8A8_UNORM),
+            ("rgba16f", vk::Format::R16G16B16A16_SFLOAT),
+            ("rgba32f", vk::Format::R32G32B32A32_SFLOAT),
+        ];
+        let mut cases = Vec::new();
+        for (verb, blends) in [("write", false), ("blend", true)] {
+            for (name, format) in formats {
+                let format = Some(format);
+                let draw = Draw {
+                    format,
+                    blends,
+                    ..Draw::default()
+                };
+                cases.push(whole(&format!("{verb}-{name}"), draw));
+            }
+        }
+        for (item, kept) in MASKS {
+            let draw = Draw {
+                stencil: Stencil::Keep(kept),
+                ..blends
+            };
+            let share = f64::from(kept.count_ones()) / 12.0;
+            cases.push(Self {
+                work: Work::Pixels { share },
+                ..whole(item, draw)
+            });
+        }
+        let stencil = |stencil| Draw {
+            stencil,
+            ..Draw::default()
+        };
+        cases.push(whole("stencil-write", stencil(Stencil::Count)));
+        let under = |stencil| Draw { stencil, ..blends };
+        for (name, stencil) in KILLS {
+            cases.push(whole(name, under(stencil)));
+        }
+        let [all, sparse] = KILLS;
+        for (name, stencil) in [("", Stencil::Off), all, sparse] {
+            for side in SIDES_PX {
+                let item = format!("{name}-rectangles-{side}");
+                cases.push(Self {
+                    work: Work::Rectangles,
+                    side_px: Some(side),
+                    ..whole(item.trim_start_matches('-'), under(stencil))
+                });
+            }
+        }
+        let in_shader = |is_ordered| Draw {
+            in_shader: Some(is_ordered),
+            ..Draw::default()
+        };
+        cases.push(whole("shader-blend", in_shader(false)));
+        cases.push(whole("interlock", in_shader(true)));
+        cases
+    }
+
+    /// `count` rectangles: whole pictures, or squares that follow each other along rows, again and again.
+    fn rectangles(&self, size_px: u32, count: u32) -> Vec<[f32; 4]> {
+        let Some(side) = self.side_px else {
+            let size = size_px as f32;
+            return vec![[0.0, 0.0, size, size]; count as usize];
+        };
+        let across = size_px / side;
+        let at = |n: u32| [n % across * side, n / across % across * side, side, side];
+        (0..count).map(|n| at(n).map(|px| px as f32)).collect()
+    }
+
+    /// Checks that the device draws the pixels that the rate counts.
+    fn check(&self, target: &Target<'_>, size_px: u32, count: u32) -> Result<()> {
+        let rectangles = self.rectangles(size_px, count);
+        let tile = f64::from(TILE_PX);
+        // Tiles whose first pixels lie in the range.
+        let firsts = |from: f32, length: f32| {
+            let [from, to] = [from, from + length].map(|at| (f64::from(at) / tile).ceil());
+            to - from
+        };
+        let passing = |&[x, y, width, height]: &[f32; 4]| match (self.draw.stencil, self.work) {
+            (Stencil::Kill, _) => 0.0,
+            (Stencil::Sparse, _) => firsts(x, width) * firsts(y, height),
+            (_, Work::Pixels { share }) => f64::from(width * height) * share,
+            (_, Work::Rectangles) => f64::from(width * height),
+        };
+        let expected: f64 = rectangles.iter().map(passing).sum();
+        let found = target.passing(&rectangles)? as f64;
+        if (found - expected).abs() > 0.5 {
+            bail!("expected {expected} pixels that pass the stencil test, found {found}");
+        }
+        Ok(())
+    }
+
+    /// The rate of the draw.
+    pub(crate) fn measure(
+        &self,
+        gpu: &Gpu,
+        size_px: u32,
+        least_ms: f64,
+        repeats: usize,
+    ) -> Result<f64> {
+        let target = Target::new(gpu, &self.draw, size_px)?;
+        let least = if self.side_px.is_some() { 64 } else { 2 };
+        self.check(&target, size_px, least)?;
+        let mut count = least;
+        let seconds = loop {
+            let times = |count| {
+                let times = target.times_ms(&self.rectangles(size_px, count), repeats);
+                times.map(median)
+            };
+            let first = times(count)?;
+            let is_last = count * 4 > MAX_RECTANGLES;
+            if first >= least_ms || is_last {
+                let second = times(2 * count)?;
+                if second > first {
+                    break (second - first) / 1e3;
+                }
+                if is_last {
+                    bail!("{count} more rectangles took no time: {first} ms and {second} ms");
+                }
+            }
+            count *= 2;
+        };
+        Ok(match self.work {
+            Work::Pixels { share } => {
+                let pixels = f64::from(size_px).powi(2) * f64::from(count) * share;
+                pixels / seconds / 1e9
+            }
+            Work::Rectangles => f64::from(count) / seconds / 1e6,
+        })
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

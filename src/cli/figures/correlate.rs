@@ -1,0 +1,192 @@
+//! Numbers that were measured on a machine, beside the emulator's.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::args::Args;
+use super::{exit, jobs, report};
+use crate::cli::console::{Exit, Verbosity};
+use crate::cli::outputs::Outputs;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
+use quadrille_gpu::method::Method;
+use quadrille_papers::correlation::{Pair, Results};
+use quadrille_papers::report::Inputs;
+use quadrille_scene::text_file::read_text;
+use quadrille_suite::measured::{KERNELS_METHOD, Measurement};
+use quadrille_suite::method_plan::{Candidate, Choice, MethodPlan};
+use quadrille_suite::{Configuration, Event, Suite};
+
+/// Name of the chapter on the page.
+const PAPER: &str = "hardware";
+
+pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.check_figures(&[PAPER])?;
+    let measurements = Measurement::read_all(&read_text(measured, "measured numbers")?, measured)?;
+    let suites = args.suites.iter().map(|path| Suite::read(path));
+    let suites: Vec<Suite> = suites.collect::<Result<_>>()?;
+    let configurations = args.gpu.configurations()?;
+    let [configuration] = &configurations[..] else {
+        let found = configurations.len().to_string();
+        return Err(Error::argument(
+            "--preset, --config and --set",
+            "one configuration",
+            found,
+        ));
+    };
+    let inputs = args.suites.iter().map(PathBuf::as_path).chain([measured]);
+    Outputs::beside(inputs).add("-o", &args.results())?;
+    args.host.pool()?.install(|| {
+        let _lock = report::folder(args)?;
+        let progress = verbosity.progress("views");
+        let views = Views {
+            file: measured,
+            suites: &suites,
+            configuration,
+            args,
+        };
+        let pairs = views.pairs(measurements, &progress.task, verbosity)?;
+        let inputs = Inputs {
+            splats: None,
+            deferred: None,
+            merging: None,
+            hardware: Some(Results {
+                pairs,
+                configuration: configuration.label(),
+            }),
+            command: args.command(),
+            program: quadrille::PROGRAM,
+        };
+        Ok(exit(&report::publish(args, &inputs, &|_| Vec::new())?))
+    })
+}
+
+/// What the emulator's numbers are made of.
+struct Views<'a> {
+    /// The file of measured numbers.
+    file: &'a Path,
+    suites: &'a [Suite],
+    configuration: &'a Configuration,
+    args: &'a Args,
+}
+
+impl Views<'_> {
+    /// The measured numbers with the emulator's.
+    fn pairs(
+        &self,
+        measurements: Vec<Measurement>,
+        task: &Task,
+        verbosity: Verbosity,
+    ) -> Result<Vec<Pair>> {
+        let mut modelled: Vec<Option<f64>> = vec![None; measurements.len()];
+        let mut done: Vec<(&str, [u32; 2])> = Vec::new();
+        for one in &measurements {
+            let Some([scene, _]) = &one.view else {
+                continue;
+            };
+            if !done.contains(&(scene.as_str(), one.size)) {
+                done.push((scene, one.size));
+                self.run(one, scene, &measurements, &mut modelled, task, verbosity)?;
+            }
+        }
+        let config = &self.configuration.config;
+        let rates = measurements.par_iter().map(|one| match one.view {
+            Some(_) => Ok(None),
+            None => task.check().map(|()| one.modelled_rate(config)),
+        });
+        let rates: Vec<Option<f64>> = rates.collect::<Result<_>>()?;
+        let numbers = modelled.into_iter().zip(rates);
+        let numbers = numbers.map(|(kernel, rate)| kernel.or(rate));
+        let pairs = measurements.into_iter().zip(numbers);
+        Ok(pairs
+            .map(|(measured, modelled)| Pair { measured, modelled })
+            .collect())
+    }
+
+    /// Runs the measured views of a scene at one size, those without a row in the folder's results files, and sets the
+    /// emulator's numbers.
+    fn run(
+        &self,
+        first: &Measurement,
+        scene: &str,
+        measurements: &[Measurement],
+        modelled: &mut [Option<f64>],
+        task: &Task,
+        verbosity: Verbosity,
+    ) -> Result<()> {
+        let plan = self.plan(first, scene, measurements, task)?;
+        let results = self.args.results();
+        let others = jobs::results_files(&self.args.output)?;
+        let mut watch = |event: Event<'_>| {
+            if let Event::Warning(text) = event {
+                verbosity.warn(&text);
+            }
+        };
+        let part = task.without_progress();
+        let level = self.args.host.level;
+        let all = plan.wanted(&|_, _| true);
+        all.run(None, (&results, &others), level, &part, &mut watch)?;
+        let clock_mhz = self.configuration.config.gpu.clock_mhz;
+        let rows = plan.rows(&jobs::results_files(&self.args.output)?)?;
+        for (one, number) in measurements.iter().zip(modelled) {
+            let row = rows.iter().find(|row| one.is_of(row.candidate.key));
+            let method = row.and_then(|row| row.row.as_ref()?.method(KERNELS_METHOD));
+            if let Some(method) = method {
+                *number = one.modelled_by(method, clock_mhz);
+            }
+        }
+        Ok(())
+    }
+
+    /// The measured views of a scene at the size of `first`.
+    fn plan(
+        &self,
+        first: &Measurement,
+        scene: &str,
+        measurements: &[Measurement],
+        task: &Task,
+    ) -> Result<MethodPlan> {
+        let method = Method::parse(KERNELS_METHOD)?;
+        let place = |one: &Measurement| format!("line {}", one.line);
+        let suite = self
+            .suites
+            .iter()
+            .find(|suite| suite.scenes().any(|name| name == scene));
+        let Some(suite) = suite else {
+            let names: Vec<&str> = self.suites.iter().flat_map(Suite::scenes).collect();
+            let expected = match names.is_empty() {
+                true => "a suite with the scenes of the file as an argument".to_owned(),
+                false => format!("one of the scenes {}", names.join(", ")),
+            };
+            return Err(Error::malformed(self.file, place(first), expected, scene));
+        };
+        let part = task.without_progress();
+        let plan = suite.plan_scene(
+            scene,
+            first.size,
+            self.configuration,
+            quadrille::PROGRAM,
+            &part,
+        )?;
+        let of_scene = measurements.iter().filter(|one| {
+            one.size == first.size && one.view.as_ref().is_some_and(|[name, _]| name == scene)
+        });
+        for one in of_scene {
+            if !plan.keys().any(|key| one.is_of(key)) {
+                let names: Vec<&str> = plan.keys().map(|key| &*key.view.name).collect();
+                let expected = format!("one of the views {}", names.join(", "));
+                let found = one.view.as_ref().map_or("", |[_, view]| view);
+                return Err(Error::malformed(self.file, place(one), expected, found));
+            }
+        }
+        let mut choose = |candidate: &Candidate<'_>| Choice {
+            methods: match measurements.iter().any(|one| one.is_of(candidate.key)) {
+                true => vec![method],
+                false => Vec::new(),
+            },
+            has_details: false,
+        };
+        Ok(plan.choose(&mut choose))
+    }
+}

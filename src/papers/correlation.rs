@@ -1,0 +1,440 @@
+//! Measured numbers of a machine beside the emulator's: errors, their mean, and scatter plots.
+
+use crate::content::Content;
+use crate::paper::Figure;
+use crate::sheet::{Sheet, mean, quotient};
+use crate::svg::{Axis, LineChart, LineKind, LineSeries, measured};
+use crate::table::percent;
+use quadrille_suite::measured::{Measurement, Quantity};
+
+/// Item that relative rates are relative to.
+const REFERENCE: &str = "blend-rgba16f";
+/// Subject of the agreement of rates.
+const RELATIVE: &str = "Rates relative to blend-rgba16f";
+
+/// A measured number, and the emulator's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The measured number.
+    pub measured: Measurement,
+    /// The emulator's in SI units; `None` for an item without a model.
+    pub modelled: Option<f64>,
+}
+
+/// Measured numbers with the emulator's, and the configuration that they are compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    /// Pairs in the order of the file.
+    pub pairs: Vec<Pair>,
+    /// Name of the configuration.
+    pub configuration: String,
+}
+
+/// Agreement of pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Agreement {
+    pairs: usize,
+    /// Mean magnitude of the relative errors.
+    mean_error: f64,
+    /// Geometric mean of the emulator's numbers over the measured ones.
+    ratio: f64,
+    /// Pearson's correlation coefficient of the logarithms; `None` of fewer than three pairs, or if one side is
+    /// constant.
+    correlation: Option<f64>,
+}
+
+impl Pair {
+    /// Unit of the numbers in tables and charts, and its size in SI units.
+    fn unit(&self) -> (&'static str, f64) {
+        self.measured.quantity.unit()
+    }
+
+    /// The measured number and the emulator's in SI units.
+    fn numbers(&self) -> Option<[f64; 2]> {
+        Some([self.measured.value, self.modelled?])
+    }
+
+    fn error(&self) -> Option<f64> {
+        Some(self.modelled? / self.measured.value - 1.0)
+    }
+
+    /// Whether it is of a kernel; otherwise it is a rate of the machine.
+    fn is_of_kernel(&self) -> bool {
+        self.measured.view.is_some()
+    }
+}
+
+impl Agreement {
+    /// The agreement of positive numbers, measured and the emulator's.
+    fn of(pairs: impl IntoIterator<Item = [f64; 2]>) -> Option<Self> {
+        let pairs = pairs
+            .into_iter()
+            .filter(|pair| pair.iter().all(|n| *n > 0.0));
+        let pairs: Vec<[f64; 2]> = pairs.collect();
+        let logs: Vec<[f64; 2]> = pairs.iter().map(|pair| pair.map(f64::ln)).collect();
+        let errors = pairs
+            .iter()
+            .map(|[measured, ours]| Some((ours / measured - 1.0).abs()));
+        let ratios = logs.iter().map(|[measured, ours]| Some(ours - measured));
+        Some(Self {
+            pairs: pairs.len(),
+            mean_error: mean(errors)?,
+            ratio: mean(ratios)?.exp(),
+            correlation: pearson(&logs),
+        })
+    }
+
+    /// The agreement of the pairs of `subject` as a sentence.
+    fn sentence(&self, subject: &str) -> String {
+        let correlation = match self.correlation {
+            Some(r) => format!(", the correlation of the logarithms is {r:.3}"),
+            None => String::new(),
+        };
+        format!(
+            "{subject}, n = {}: the mean error is {}, the emulator's numbers are {} times the measured ones in the \
+             geometric mean{correlation}.",
+            self.pairs,
+            percent(self.mean_error),
+            measured(self.ratio),
+        )
+    }
+}
+
+/// Pearson's correlation coefficient of at least three points.
+fn pearson(points: &[[f64; 2]]) -> Option<f64> {
+    let count = points.len() as f64;
+    let [x, y] = [0, 1].map(|axis| points.iter().map(|p| p[axis]).sum::<f64>() / count);
+    let sum = |of: &dyn Fn(&[f64; 2]) -> f64| points.iter().map(of).sum::<f64>();
+    let product = sum(&|p| (p[0] - x) * (p[1] - y));
+    let spread = sum(&|p| (p[0] - x).powi(2)) * sum(&|p| (p[1] - y).powi(2));
+    (points.len() >= 3 && spread > 0.0).then(|| product / spread.sqrt())
+}
+
+/// Draws a figure of the comparison; `None` for another figure, or without numbers of its kind.
+pub(crate) fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
+    let is_kernels = match &*figure.id {
+        "hw-agreement" | "hw-kernels" => true,
+        "hw-rates" => false,
+        _ => return None,
+    };
+    let pairs = results.pairs.iter();
+    let pairs = pairs.filter(|pair| pair.is_of_kernel() == is_kernels);
+    let pairs: Vec<&Pair> = pairs.collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    Some(match &*figure.id {
+        "hw-agreement" => agreement(figure, &pairs),
+        "hw-kernels" => kernels(figure, results, pairs),
+        _ => rates(figure, results, pairs),
+    })
+}
+
+/// The agreement of each kernel and count.
+fn agreement(figure: &'static Figure, pairs: &[&Pair]) -> Content {
+    let of_item = |item: String| {
+        let of = pairs.iter().filter(|pair| pair.measured.item == item);
+        let agreement = Agreement::of(of.filter_map(|pair| pair.numbers()))?;
+        Some((item, agreement))
+    };
+    let rows = items(pairs).into_iter().filter_map(of_item);
+    let mut sheet = Sheet::new(figure, rows, "items", |(item, _)| item.clone());
+    sheet
+        .text("item", "item", |(item, _)| item.clone())
+        .whole("count", "n", |(_, of)| Some(of.pairs as f64))
+        .share("mean_error", "mean error", |(_, of)| Some(of.mean_error))
+        .number("ratio", "ratio", |(_, of)| Some(of.ratio))
+        .number("correlation", "correlation", |(_, of)| of.correlation);
+    sheet.finish()
+}
+
+fn begin<'a>(
+    figure: &'static Figure,
+    results: &Results,
+    pairs: Vec<&'a Pair>,
+    cases: &'static str,
+) -> Sheet<&'a Pair> {
+    let mut devices: Vec<&str> = Vec::new();
+    for pair in &pairs {
+        let device = &*pair.measured.device;
+        if !device.is_empty() && !devices.contains(&device) {
+            devices.push(device);
+        }
+    }
+    let without = pairs.iter().filter(|pair| pair.modelled.is_none()).count();
+    let mut sheet = Sheet::new(figure, pairs, cases, |pair| pair.measured.item.clone());
+    let machine = match devices.is_empty() {
+        true => "an unnamed machine".to_owned(),
+        false => devices.join(", "),
+    };
+    sheet.say(format!(
+        "Measured on {machine}, compared with the configuration {}.",
+        results.configuration
+    ));
+    match without {
+        0 => {}
+        1 => sheet.say("1 measured number has no counterpart in the emulator."),
+        _ => sheet.say(format!(
+            "{without} measured numbers have no counterpart in the emulator."
+        )),
+    }
+    sheet.text("item", "item", |pair| pair.measured.item.clone());
+    sheet
+}
+
+fn values(sheet: &mut Sheet<&Pair>) {
+    sheet
+        .text("unit", "unit", |pair| pair.unit().0.to_owned())
+        .number("measured", "measured", |pair| {
+            Some(pair.measured.value / pair.unit().1)
+        })
+        .number("emulated", "emulated", |pair| {
+            Some(pair.modelled? / pair.unit().1)
+        })
+        .share("error", "error", |pair| pair.error());
+}
+
+fn kernels(figure: &'static Figure, results: &Results, pairs: Vec<&Pair>) -> Content {
+    let items = items(&pairs);
+    let mut sheet = begin(figure, results, pairs.clone(), "kernels");
+    for (quantity, noun) in [(Quantity::Time, "Times"), (Quantity::Count, "Counts")] {
+        let of = pairs
+            .iter()
+            .filter(|pair| pair.measured.quantity == quantity);
+        if let Some(agreement) = Agreement::of(of.filter_map(|pair| pair.numbers())) {
+            sheet.say(agreement.sentence(noun));
+        }
+    }
+    sheet
+        .text("scene", "scene", |pair| place(pair, 0))
+        .text("view", "view", |pair| place(pair, 1))
+        .whole("width", "width", |pair| {
+            Some(f64::from(pair.measured.size[0]))
+        })
+        .whole("height", "height", |pair| {
+            Some(f64::from(pair.measured.size[1]))
+        });
+    values(&mut sheet);
+    let times = pairs
+        .iter()
+        .filter(|pair| pair.measured.quantity == Quantity::Time);
+    let times: Vec<&Pair> = times.copied().collect();
+    scatter(
+        &mut sheet,
+        &times,
+        "Times of kernels in microseconds",
+        &items,
+        |pair| Some([pair.measured.value, pair.modelled?].map(|n| n / pair.unit().1)),
+    );
+    sheet.finish()
+}
+
+fn rates(figure: &'static Figure, results: &Results, pairs: Vec<&Pair>) -> Content {
+    let reference = pairs.iter().find(|pair| pair.measured.item == REFERENCE);
+    let reference = reference
+        .and_then(|pair| Some([pair.measured.value, pair.modelled?].map(|n| n / pair.unit().1)));
+    let relative = move |pair: &Pair| relative(pair, reference);
+    let mut sheet = begin(figure, results, pairs.clone(), "rates");
+    if let Some(agreement) = Agreement::of(pairs.iter().filter_map(|pair| relative(pair))) {
+        sheet.say(agreement.sentence(RELATIVE));
+    }
+    values(&mut sheet);
+    sheet
+        .number("measured_relative", "measured, relative", move |pair| {
+            relative(pair).map(|pair| pair[0])
+        })
+        .number("emulated_relative", "emulated, relative", move |pair| {
+            relative(pair).map(|pair| pair[1])
+        })
+        .share("relative_error", "error, relative", move |pair| {
+            let [measured, ours] = relative(pair)?;
+            quotient(Some(ours), Some(measured)).map(|ratio| ratio - 1.0)
+        });
+    let rest: Vec<&Pair> = pairs
+        .iter()
+        .copied()
+        .filter(|pair| relative(pair).is_some())
+        .collect();
+    let items = items(&rest);
+    let title = format!("Rates relative to {REFERENCE}");
+    scatter(&mut sheet, &rest, &title, &items, relative);
+    sheet.finish()
+}
+
+/// A rate of pixels over the reference, on both sides. Rates of other quantities have none: what a rectangle costs
+/// depends on its size.
+fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    let [measured, ours] = reference.filter(|_| pair.measured.quantity == Quantity::Pixels)?;
+    let numbers = pair.numbers()?;
+    Some([numbers[0] / measured, numbers[1] / ours])
+}
+
+/// The numbers of the pair that relative rates are relative to.
+fn reference<'a>(pairs: impl IntoIterator<Item = &'a Pair>) -> Option<[f64; 2]> {
+    let mut pairs = pairs.into_iter();
+    pairs
+        .find(|pair| pair.measured.item == REFERENCE)?
+        .numbers()
+}
+
+/// Scene or view of a pair.
+fn place(pair: &Pair, at: usize) -> String {
+    let view = pair.measured.view.as_ref();
+    view.map_or_else(String::new, |view| view[at].clone())
+}
+
+/// The items of pairs, each once.
+fn items(pairs: &[&Pair]) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for pair in pairs {
+        if !items.contains(&pair.measured.item) {
+            items.push(pair.measured.item.clone());
+        }
+    }
+    items
+}
+
+/// Adds a scatter plot with a series per item, and the line of agreement.
+fn scatter(
+    sheet: &mut Sheet<&Pair>,
+    pairs: &[&Pair],
+    title: &str,
+    items: &[String],
+    point: impl Fn(&Pair) -> Option<[f64; 2]>,
+) {
+    let series = items.iter().enumerate().map(|(colour, item)| {
+        let of = pairs.iter().filter(|pair| pair.measured.item == *item);
+        let points: Vec<[f64; 2]> = of.filter_map(|pair| point(pair)).collect();
+        LineSeries::ours(&**item, colour, points, LineKind::Points)
+    });
+    let mut series: Vec<LineSeries> = series.filter(|one| !one.points.is_empty()).collect();
+    let all = || {
+        series
+            .iter()
+            .flat_map(|one| one.points.iter().flatten().copied())
+    };
+    let [least, most] = [
+        all().fold(f64::INFINITY, f64::min),
+        all().fold(0.0, f64::max),
+    ];
+    if series.is_empty() {
+        return;
+    }
+    let equal = LineSeries::ours(
+        "equal",
+        series.len(),
+        [[least; 2], [most; 2]],
+        LineKind::Line,
+    );
+    series.push(equal);
+    let axes = [
+        Axis::log("measured, logarithmic"),
+        Axis::log("emulated, logarithmic"),
+    ];
+    let chart = LineChart::new(title, axes, Vec::new(), series);
+    sheet.chart(
+        chart.svg(),
+        format!("{title}: the emulator's over the measured."),
+    );
+}
+
+/// The paragraph at the head of the page.
+pub(crate) fn summary(results: &Results) -> String {
+    let times = results
+        .pairs
+        .iter()
+        .filter(|pair| pair.is_of_kernel() && pair.measured.quantity == Quantity::Time);
+    let times = Agreement::of(times.filter_map(Pair::numbers));
+    let rates = || results.pairs.iter().filter(|pair| !pair.is_of_kernel());
+    let reference = reference(rates());
+    let rates = Agreement::of(rates().filter_map(|pair| relative(pair, reference)));
+    let kernels = times.map(|agreement| agreement.sentence("Times of kernels"));
+    let rates = rates.map(|agreement| agreement.sentence(RELATIVE));
+    let sentences: Vec<String> = kernels.into_iter().chain(rates).collect();
+    format!("Hardware beside the emulator. {}", sentences.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::figures;
+    use std::path::Path;
+
+    fn results() -> Results {
+        let text = "item,scene,view,width,height,value,unit,device\n\
+                    sort,a,v,8,8,1,ms,G\nraster,a,v,8,8,2,ms,G\nraster,b,v,8,8,4,ms,G\npairs,a,v,8,8,100,count,G\n\
+                    blend-rgba16f,,,96,96,2,Gpixel/s,G\nblend-rgba8,,,96,96,3,Gpixel/s,G\nwrite-rgba8,,,96,96,9,Gpixel/s,G\n";
+        let measured = Measurement::read_all(text, Path::new("g.csv")).unwrap();
+        let modelled = [0.5e-3, 2e-3, 8e-3, 90.0, 4e9, 8e9]
+            .map(Some)
+            .into_iter()
+            .chain([None]);
+        let pairs = measured.into_iter().zip(modelled);
+        let pairs = pairs.map(|(measured, modelled)| Pair { measured, modelled });
+        Results {
+            pairs: pairs.collect(),
+            configuration: "h200".to_owned(),
+        }
+    }
+
+    fn drawn(id: &str) -> Content {
+        let figure = figures().find(|figure| figure.id == id).unwrap();
+        draw(figure, &results()).unwrap()
+    }
+
+    /// Errors of -1/2, 0 and 1 have a mean magnitude of 1/2, and ratios of 1/2, 1 and 2 a geometric mean of 1.
+    #[test]
+    fn errors_are_summed_up() {
+        let results = results();
+        let times = results.pairs.iter().take(3);
+        let agreement = Agreement::of(times.filter_map(Pair::numbers)).unwrap();
+        assert!((agreement.mean_error - 0.5).abs() < 1e-12);
+        assert!((agreement.ratio - 1.0).abs() < 1e-12);
+        // The logarithms to base 2 are (0, -1), (1, 1) and (2, 3): a line.
+        assert!((agreement.correlation.unwrap() - 1.0).abs() < 1e-12);
+        assert_eq!(pearson(&[[0.0, 0.0], [1.0, 2.0]]), None);
+        assert_eq!(pearson(&[[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]), None);
+        let opposed = pearson(&[[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]).unwrap();
+        assert!((opposed + 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn kernels_and_rates_are_figures_of_their_own() {
+        let kernels = drawn("hw-kernels");
+        assert_eq!(kernels.table.rows.len(), 4);
+        let errors: Vec<_> = (0..4)
+            .map(|row| kernels.table.number(row, "error"))
+            .collect();
+        let rounded = errors.iter().map(|error| (error.unwrap() * 100.0).round());
+        assert_eq!(rounded.collect::<Vec<_>>(), [-50.0, 0.0, 100.0, -10.0]);
+        assert!(
+            kernels
+                .text
+                .iter()
+                .any(|text| text.contains("Times, n = 3: the mean error is 50.0 %")),
+            "{:?}",
+            kernels.text
+        );
+        assert_eq!(kernels.charts.len(), 1);
+        let agreement = drawn("hw-agreement");
+        let of = |row, key| agreement.table.number(row, key);
+        assert_eq!(agreement.table.rows.len(), 3);
+        assert_eq!(
+            (of(1, "count"), of(1, "mean_error")),
+            (Some(2.0), Some(0.5))
+        );
+        assert_eq!(of(1, "correlation"), None);
+        let rates = drawn("hw-rates");
+        assert!(
+            rates
+                .text
+                .iter()
+                .any(|text| text.starts_with("1 measured number has")),
+            "{:?}",
+            rates.text
+        );
+        // 3 of 2 and 8 of 4: a third more.
+        assert!((rates.table.number(1, "relative_error").unwrap() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(rates.table.number(2, "error"), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! Numbers that were measured on hardware, and the emulator's of the same names.
+//!
+//! The file is CSV with a header. A row is a kernel of the software renderer in a view of a scene, or a rate of the
+//! hardware without one:
+//!
+//! ```text
+//! item,scene,view,width,height,value,unit,device
+//! raster,truck,view_00,980,545,0.373,ms,NVIDIA H200
+//! blend-rgba16f,,,1056,1056,7.02,Gpixel/s,NVIDIA H200
+//! ```
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::microbench::{Rate, rate};
+use super::plan::Plan;
+use super::program::Program;
+use super::row::MethodRow;
+use super::suite_file::Suite;
+use super::{Configuration, JobKey};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
+use quadrille_gpu::config::Config;
+use quadrille_scene::cameras::PictureSize;
+
+/// Method whose kernels the items of views are: boxes by squares, as in the reference renderer.
+pub const KERNELS_METHOD: &str = "compute-aabb";
+
+/// The quantity of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Seconds.
+    Time,
+    /// Items.
+    Count,
+    /// Pixels per second.
+    Pixels,
+    /// Rectangles per second.
+    Rectangles,
+    /// Bytes per second.
+    Bytes,
+}
+
+impl Quantity {
+    /// Unit in tables and charts, and its size in SI units.
+    pub fn unit(self) -> (&'static str, f64) {
+        match self {
+            Self::Time => ("us", 1e-6),
+            Self::Count => ("", 1.0),
+            Self::Pixels => ("Gpixel/s", 1e9),
+            Self::Rectangles => ("Mrectangle/s", 1e6),
+            Self::Bytes => ("GB/s", 1e9),
+        }
+    }
+}
+
+/// Units of measured numbers: name, quantity, and their size in SI units.
+const UNITS: [(&str, Quantity, f64); 11] = [
+    ("s", Quantity::Time, 1.0),
+    ("ms", Quantity::Time, 1e-3),
+    ("us", Quantity::Time, 1e-6),
+    ("ns", Quantity::Time, 1e-9),
+    ("count", Quantity::Count, 1.0),
+    ("pixel/s", Quantity::Pixels, 1.0),
+    ("Mpixel/s", Quantity::Pixels, 1e6),
+    ("Gpixel/s", Quantity::Pixels, 1e9),
+    ("rectangle/s", Quantity::Rectangles, 1.0),
+    ("Mrectangle/s", Quantity::Rectangles, 1e6),
+    ("GB/s", Quantity::Bytes, 1e9),
+];
+
+/// A row of a file of measured numbers. Further columns are not read.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct RawMeasurement {
+    item: String,
+    #[serde(default)]
+    scene: String,
+    #[serde(default)]
+    view: String,
+    width: u32,
+    height: u32,
+    value: f64,
+    unit: String,
+    #[serde(default)]
+    device: String,
+}
+
+/// A measured number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// Name of the kernel, the count or the rate.
+    pub item: String,
+    /// Scene of the suite and name of the view; `None` of a rate of the hardware.
+    pub view: Option<[String; 2]>,
+    /// Width and height of the picture in pixels.
+    pub size: [u32; 2],
+    /// Measured number in SI units.
+    pub value: f64,
+    /// Its quantity.
+    pub quantity: Quantity,
+    /// Name of the hardware.
+    pub device: String,
+    /// Line of the file, from 1.
+    pub line: u64,
+}
+
+impl Measurement {
+    /// Reads the text of a file of measured numbers at `path`.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] naming the line and the column that does not fit.
+    pub fn read_all(text: &str, path: &Path) -> Result<Vec<Self>> {
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        let header = "columns item, scene, view, width, height, value and unit";
+        let headers = reader.headers().cloned();
+        let headers =
+            headers.map_err(|e| Error::malformed(path, "line 1", header, e.to_string()))?;
+        let mut all = Vec::new();
+        for record in reader.records() {
+            let at = |line: Option<&csv::Position>| {
+                format!("line {}", line.map_or(0, csv::Position::line))
+            };
+            let record = record
+                .map_err(|e| Error::malformed(path, at(e.position()), header, e.to_string()))?;
+            let place = at(record.position());
+            let raw: RawMeasurement = record
+                .deserialize(Some(&headers))
+                .map_err(|e| Error::malformed(path, place.as_str(), header, e.to_string()))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            all.push(Self::check(raw, line, &|expected: &str, found: &str| {
+                Error::malformed(path, place.as_str(), expected, found)
+            })?);
+        }
+        match all.is_empty() {
+            true => Err(Error::malformed(
+                path,
+                "line 2",
+                "a measured number",
+                "none",
+            )),
+            false => Ok(all),
+        }
+    }
+
+    fn check(
+        raw: RawMeasurement,
+        line: u64,
+        malformed: &dyn Fn(&str, &str) -> Error,
+    ) -> Result<Self> {
+        let unit = UNITS.iter().find(|(name, ..)| *name == raw.unit);
+        let Some((_, quantity, factor)) = unit else {
+            let names = UNITS.map(|(name, ..)| name).join(", ");
+            return Err(malformed(&format!("one of the units {names}"), &raw.unit));
+        };
+        if !(raw.value > 0.0 && raw.value.is_finite()) {
+            let found = raw.value.to_string();
+            return Err(malformed("a positive number in the column value", &found));
+        }
+        if raw.width == 0 || raw.height == 0 {
+            let found = format!("{}x{}", raw.width, raw.height);
+            return Err(malformed("a size of at least 1x1 pixels", &found));
+        }
+        let view = match (raw.scene.is_empty(), raw.view.is_empty()) {
+            (true, true) => None,
+            (false, false) => Some([raw.scene, raw.view]),
+            _ => {
+                return Err(malformed(
+                    "both a scene and a view, or neither",
+                    "one of them",
+                ));
+            }
+        };
+        Ok(Self {
+            item: raw.item,
+            view,
+            size: [raw.width, raw.height],
+            value: raw.value * factor,
+            quantity: *quantity,
+            device: raw.device,
+            line,
+        })
+    }
+
+    /// The emulator's number for a rate of the hardware, in SI units; `None` for an item without a model.
+    pub fn modelled_rate(&self, config: &Config) -> Option<f64> {
+        let hz = config.gpu.clock_mhz * 1e6;
+        match (self.quantity, &*self.item) {
+            (Quantity::Bytes, "copy") => {
+                Some(config.dram.gb_per_s * 1e9 * config.kernels.bandwidth_share)
+            }
+            (Quantity::Time, "l2-latency") => Some(config.l2.latency_ns * 1e-9),
+            (Quantity::Time, "dram-latency") => {
+                Some((config.l2.latency_ns + config.dram.latency_ns) * 1e-9)
+            }
+            (quantity, item) => match (quantity, rate(config, item)?) {
+                (Quantity::Pixels, Rate::Pixels(per_cycle))
+                | (Quantity::Rectangles, Rate::Rectangles(per_cycle)) => Some(per_cycle * hz),
+                _ => None,
+            },
+        }
+    }
+
+    /// The emulator's number for an item of a view, in SI units, from the result of [`KERNELS_METHOD`] at this clock;
+    /// `None` for an item without a model.
+    pub fn modelled_by(&self, row: &MethodRow, clock_mhz: f64) -> Option<f64> {
+        match (self.quantity, &*self.item) {
+            (Quantity::Count, "pairs") => row.count("compute.pairs").map(|n| n as f64),
+            (Quantity::Count, "fragments") => row.count("fragments.blended").map(|n| n as f64),
+            (Quantity::Time, item) => {
+                let kernels = row.report.get("compute")?.get("kernels")?.as_array()?;
+                let is_counted =
+                    |kernel: &&serde_json::Value| item == "frame" || kernel["name"] == item;
+                let cycles = kernels
+                    .iter()
+                    .filter(is_counted)
+                    .map(|kernel| kernel["cycles"].as_u64());
+                let cycles: Vec<u64> = cycles.collect::<Option<_>>()?;
+                let seconds = |cycles: u64| cycles as f64 / (clock_mhz * 1e6);
+                (!cycles.is_empty()).then(|| seconds(cycles.iter().sum()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a job of a suite is the view of this number.
+    pub fn is_of(&self, key: &JobKey) -> bool {
+        let [width, height] = self.size;
+        let view = &key.view;
+        let is_view = self
+            .view
+            .as_ref()
+            .is_some_and(|[scene, name]| *scene == key.scene && *name == view.name);
+        is_view && (width, height) == (view.width, view.height)
+    }
+}
+
+impl Suite {
+    /// Names of the scenes.
+    pub fn scenes(&self) -> impl Iterator<Item = &str> {
+        self.scenes.iter().map(|entry| &*entry.name)
+    }
+
+    /// Plans all views of a scene of the suite, with pictures of this size, in one configuration.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] listing the scenes if there is none of that name; as of [`Suite::plan`].
+    pub fn plan_scene(
+        &self,
+        scene: &str,
+        [width, height]: [u32; 2],
+        configuration: &Configuration,
+        program: Program,
+        task: &Task,
+    ) -> Result<Plan> {
+        let found = self.scenes.iter().find(|entry| entry.name == scene);
+        let Some(entry) = found else {
+            let names: Vec<&str> = self.scenes().collect();
+            return Err(Error::argument("scene", names.join(", "), scene));
+        };
+        let size = PictureSize {
+            width: Some(width),
+            height: Some(height),
+            scale: None,
+        };
+        let suite = Self {
+            scenes: vec![entry.sized(size)],
+            ..self.clone()
+        };
+        let bases = std::slice::from_ref(configuration);
+        suite.plan(bases, program, task, &mut |_| {})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "item,scene,view,width,height,value,unit,device\n";
+
+    fn read(rows: &str) -> Result<Vec<Measurement>> {
+        Measurement::read_all(&format!("{HEADER}{rows}"), Path::new("gpu.csv"))
+    }
+
+    #[test]
+    fn numbers_are_read_in_si_units() {
+        let all = read("raster,truck,v,8,4,0.25,ms,A\nblend-rgba8,,,96,96,2,Gpixel/s,\"B, C\"\n")
+            .unwrap();
+        assert_eq!(all[0].view, Some(["truck".to_owned(), "v".to_owned()]));
+        assert_eq!((all[0].value, all[0].quantity), (0.25e-3, Quantity::Time));
+        assert_eq!((all[1].value, all[1].quantity), (2e9, Quantity::Pixels));
+        assert_eq!(
+            (all[1].line, &*all[1].device, &all[1].view),
+            (3, "B, C", &None)
+        );
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_named() {
+        for (row, place, expected) in [
+            ("raster,truck,v,8,4,1,hours,A", "line 2", "one of the units"),
+            ("raster,truck,v,8,4,0,ms,A", "line 2", "a positive number"),
+            ("raster,truck,v,8,4,nan,ms,A", "line 2", "a positive number"),
+            (
+                "raster,truck,,8,4,1,ms,A",
+                "line 2",
+                "both a scene and a view",
+            ),
+            ("raster,truck,v,0,4,1,ms,A", "line 2", "a size"),
+            ("raster,truck,v,-1,4,1,ms,A", "line 2", "columns item"),
+            (
+                "raster,truck,v,8,4,1,ms,A\nraster",
+                "line 3",
+                "columns item",
+            ),
+            ("", "line 2", "a measured number"),
+        ] {
+            let error = read(row).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("gpu.csv: {place}")), "{error}");
+            assert!(error.contains(expected), "{error}");
+        }
+        let error = Measurement::read_all("item,value\nraster,1\n", Path::new("gpu.csv"));
+        assert!(error.unwrap_err().to_string().contains("columns item"));
+    }
+
+    /// A copy reads and writes at the share of DRAM's rate that streams reach: 0.9 of 102.4 GB/s.
+    #[test]
+    fn rates_are_of_the_configuration() {
+        let config = Config::default();
+        let all = read(
+            "copy,,,1,1,1,GB/s,A\nwrite-rgba8,,,1,1,1,Gpixel/s,A\nblend-rgba16f,,,1,1,1,ms,A\n",
+        );
+        let modelled: Vec<_> = all
+            .unwrap()
+            .iter()
+            .map(|one| one.modelled_rate(&config))
+            .collect();
+        assert!((modelled[0].unwrap() - 0.9 * 102.4e9).abs() < 1.0);
+        assert_eq!(modelled[1..], [None, None]);
+    }
+}

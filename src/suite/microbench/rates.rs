@@ -1,0 +1,173 @@
+//! Rates of draws of rectangles, as programs measure them on hardware: from a draw and one that is twice as long, so
+//! that the start and the end of a draw cancel.
+
+use super::bench::{Rectangle, rectangles};
+use super::pixels_per_clock::pixels_per_cycle;
+use super::quads_per_pixel;
+use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_base::shading::{ColourFormat, CompareOp, StencilTest};
+use quadrille_gpu::config::Config;
+use quadrille_gpu::variant::Variant;
+use quadrille_gpu::warp::shader_blend::ShaderOrder;
+use quadrille_gpu::wiring::Simulator;
+use quadrille_gpu::zrop::framebuffer::Tests;
+
+/// Side of the picture in pixels.
+const SIDE_PX: u32 = 16 * TILE_PX;
+/// Rectangles over the whole picture of the shorter draw.
+const LAYERS: u32 = 12;
+/// Small rectangles of the shorter draw.
+const SMALL: u32 = 8192;
+
+/// Work per cycle of the GPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Pixels that pass the stencil test, or that a test of all pixels kills.
+    Pixels(f64),
+    /// Rectangles.
+    Rectangles(f64),
+}
+
+/// A stencil test that no pixel passes.
+fn kills() -> Tests {
+    let test = StencilTest {
+        compare: CompareOp::Equal,
+        reference: 1,
+        ..StencilTest::default()
+    };
+    Tests {
+        stencil: Some((test, vec![0; (SIDE_PX * SIDE_PX) as usize])),
+        depth: None,
+    }
+}
+
+/// Squares that follow each other along rows of the picture, again and again.
+fn small(side: u32, count: u32) -> Vec<Rectangle> {
+    let across = SIDE_PX / side;
+    let at = |n: u32| [n % across * side, n / across % across * side, side, side];
+    (0..count).map(at).collect()
+}
+
+fn layers(count: u32) -> Vec<Rectangle> {
+    vec![[0, 0, SIDE_PX, SIDE_PX]; count as usize]
+}
+
+/// Rectangles per cycle, from `count` rectangles and twice as many.
+fn per_cycle(
+    simulator: &Simulator,
+    tests: &Tests,
+    count: u32,
+    list: impl Fn(u32) -> Vec<Rectangle>,
+) -> f64 {
+    let [once, twice] = [1, 2].map(|times| {
+        let draw = rectangles(SIDE_PX, &list(times * count));
+        simulator.run(&draw, draw.shader(), tests).cycles
+    });
+    f64::from(count) / twice.saturating_sub(once) as f64
+}
+
+/// The rate of a named draw on a valid configuration; `None` for a name of no such draw. The names are `blend-FORMAT`,
+/// `blend-rgba16f-N-quads` (N quads for four pixels, from 2 to 4), `stencil-kill`, `rectangles-SIDE`,
+/// `stencil-kill-rectangles-SIDE` (squares of 1 to 32 pixels), `shader-blend` and `interlock`.
+pub fn rate(config: &Config, name: &str) -> Option<Rate> {
+    let pixels = f64::from(SIDE_PX).powi(2);
+    let layers_per_cycle = |simulator: &Simulator, tests: &Tests| {
+        Rate::Pixels(per_cycle(simulator, tests, LAYERS, layers) * pixels)
+    };
+    let pipeline = || Simulator::unchecked(config, Variant::BASELINE);
+    for order in [ShaderOrder::Unordered, ShaderOrder::Interlocked] {
+        if name == order.name() {
+            let simulator = Simulator::blending_in_shader(config, order).ok()?;
+            return Some(layers_per_cycle(&simulator, &Tests::default()));
+        }
+    }
+    if name == "stencil-kill" {
+        return Some(layers_per_cycle(&pipeline(), &kills()));
+    }
+    let rectangles = |side: &str, tests: &Tests| {
+        let side: u32 = side.parse().ok().filter(|side| (1..=32).contains(side))?;
+        let list = |count| small(side, count);
+        Some(Rate::Rectangles(per_cycle(&pipeline(), tests, SMALL, list)))
+    };
+    if let Some(side) = name.strip_prefix("stencil-kill-rectangles-") {
+        return rectangles(side, &kills());
+    }
+    if let Some(side) = name.strip_prefix("rectangles-") {
+        return rectangles(side, &Tests::default());
+    }
+    let format = name.strip_prefix("blend-")?;
+    if let Some(quads) = format.strip_prefix("rgba16f-") {
+        let shares = quads_per_pixel::times(config)
+            .into_iter()
+            .zip(["2", "3", "4"]);
+        let of = |((_, time), name): ((_, f64), &str)| {
+            (quads == format!("{name}-quads")).then_some(time)
+        };
+        let time = shares.into_iter().find_map(of)?;
+        let whole = pixels_per_cycle(config, ColourFormat::Rgba16F);
+        return Some(Rate::Pixels(whole / time));
+    }
+    let format = ColourFormat::ALL
+        .into_iter()
+        .find(|one| one.name() == format)?;
+    Some(Rate::Pixels(pixels_per_cycle(config, format)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixels(name: &str) -> f64 {
+        match rate(&Config::default(), name) {
+            Some(Rate::Pixels(rate)) => rate,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    fn rectangles(name: &str) -> f64 {
+        match rate(&Config::default(), name) {
+            Some(Rate::Rectangles(rate)) => rate,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    /// The default machine blends eight pixels of 8 bytes per cycle. Half as many pixels pass per quad with masks of
+    /// two, and two triangles per rectangle pass setup at one per cycle.
+    #[test]
+    fn rates_are_those_of_the_limiting_unit() {
+        let close = |found: f64, expected: f64| {
+            assert!(
+                (found / expected - 1.0).abs() < 0.02,
+                "{found} instead of {expected}"
+            );
+        };
+        close(pixels("blend-rgba16f"), 8.0);
+        close(pixels("blend-rgba16f-2-quads"), 4.0);
+        close(pixels("blend-rgba8"), 16.0);
+        close(rectangles("rectangles-2"), 0.5);
+        close(rectangles("stencil-kill-rectangles-2"), 0.5);
+        // A square of 32 pixels has 1,024 of them, and CROP blends eight per cycle.
+        close(rectangles("rectangles-32"), 8.0 / 1024.0);
+        // ZROP tests eight quads per cycle.
+        close(pixels("stencil-kill"), 32.0);
+    }
+
+    #[test]
+    fn order_costs_time() {
+        assert!(pixels("interlock") < pixels("shader-blend"));
+    }
+
+    #[test]
+    fn other_names_have_no_rate() {
+        for name in [
+            "",
+            "blend-",
+            "blend-rgba16f-5-quads",
+            "rectangles-0",
+            "rectangles-x",
+            "write-rgba8",
+        ] {
+            assert_eq!(rate(&Config::default(), name), None, "{name}");
+        }
+    }
+}
