@@ -48,7 +48,17 @@ fn rows(place: &Place, figure: &str) -> Vec<Value> {
 fn kernels(place: &Place, preset: &str) -> Value {
     place.expect(
         DONE,
-        &["synth", "object", "--splats", "300", "-o", "vase.ply", "-q"],
+        &[
+            "synth",
+            "object",
+            "--splats",
+            "300",
+            "-o",
+            "vase.ply",
+            "--cameras-out",
+            "vase.cameras.json",
+            "-q",
+        ],
     );
     let run = [
         "sim",
@@ -169,7 +179,7 @@ fn files_that_do_not_fit_are_refused() {
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(text.contains(expected), "{text}");
     }
-    let place = place("");
+    let place = place("copy,,,1,1,1,GB/s,G\n");
     place.expect(
         USAGE,
         &["figures", "suite.toml", "-o", "report", "--preset", "h200"],
