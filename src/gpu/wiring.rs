@@ -41,8 +41,8 @@ use quadrille_base::math::narrow;
 use quadrille_base::raster::tiles::TileLayout;
 use quadrille_base::task::Task;
 use quadrille_machine::{
-    Beat, Cycle, L2Spec, Maps, Memory, Primitive, RasterTile, Retired, Sink, Specification, Unit,
-    chain, keep_timelines,
+    Beat, Cycle, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
+    Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,
 };
 
 /// Optional results of a run.
@@ -52,6 +52,12 @@ pub struct Watch {
     pub maps: bool,
     /// Keep timelines of the units.
     pub timelines: bool,
+    /// Keep counters by screen tile.
+    pub tiles: bool,
+    /// Keep timelines and counters by intervals of this many cycles; 0 for none.
+    pub interval: Cycle,
+    /// Keep the requests to DRAM.
+    pub dram: bool,
 }
 
 /// Builder of the units of one GPC, in sections that are nested from the last to the first.
@@ -310,6 +316,37 @@ impl Simulator {
         })
     }
 
+    /// Starts the optional records of units and of memory.
+    fn watch_units(
+        &self,
+        units: &mut impl Unit,
+        state: &mut DrawState<'_>,
+        lines: &FramebufferLines,
+    ) {
+        let Watch {
+            timelines,
+            tiles,
+            interval,
+            dram,
+            ..
+        } = self.watch;
+        if timelines || interval > 0 {
+            let window = [interval, Timeline::FIRST_WINDOW][usize::from(interval == 0)];
+            keep_timelines(units, window);
+            state.memory.keep_timelines(window);
+        }
+        if tiles || interval > 0 {
+            let of_picture = state.framebuffer.layout.tiles();
+            let tiles = if tiles { of_picture } else { 0 };
+            let spec = LedgerSpec { tiles, interval };
+            keep_ledgers(units, spec);
+            state.memory.keep_ledger(spec, lines.by_tile(of_picture));
+        }
+        if dram {
+            state.memory.keep_requests();
+        }
+    }
+
     /// Simulates a draw on GPCs wired by `gpc`, from sections of [`Gpc`] and any other stages.
     pub fn run_with<'a, C>(
         &self,
@@ -363,10 +400,7 @@ impl Simulator {
         let crossbar = Crossbar::new(&config.crossbar, map, gpcs);
         let batch = config.distributor.warps_per_batch * config.vertex.splats_per_warp;
         let mut chain = Distributor::new(&config.distributor, batch, geometry, crossbar);
-        if self.watch.timelines {
-            keep_timelines(&mut chain);
-            state.memory.keep_timelines();
-        }
+        self.watch_units(&mut chain, &mut state, &lines);
         let gap = config.passes.draw_gap_cycles;
         let passes = passes::run(&mut chain, &mut state, self.passes, gap);
         SimulationResult::collect((self.variant, self.blending), passes, &mut chain, state)

@@ -17,10 +17,12 @@ pub mod traffic;
 pub mod unit_cache;
 
 use crate::collect::{PortKind, UnitCycles};
+use crate::ledger::LedgerSpec;
 use crate::timing::Cycle;
 use calendar::Calendar;
-use dram::{Dram, DramSpec};
-use l2::{L2, L2Spec};
+use dram::{Dram, DramRequest, DramSpec};
+use l2::{L2, L2Spec, TileLines};
+use line::LINE_BYTES;
 use traffic::Client;
 
 /// Memory system of the GPU: L2 and DRAM.
@@ -30,6 +32,8 @@ pub struct Memory {
     pub l2: L2,
     /// Memory behind the cache.
     pub dram: Dram,
+    /// Address of the next byte that is streamed: streams lie behind the cacheable lines, one behind the other.
+    next_streamed: u64,
 }
 
 impl Memory {
@@ -39,6 +43,7 @@ impl Memory {
         Self {
             l2: L2::new(l2, clock_mhz, lines),
             dram: Dram::new(dram, clock_mhz),
+            next_streamed: u64::from(lines) * LINE_BYTES,
         }
     }
 
@@ -97,16 +102,35 @@ impl Memory {
         vec![unit("l2", self.l2.port()), unit("dram", self.dram.port())]
     }
 
-    /// Starts timelines of both ports.
-    pub fn keep_timelines(&mut self) {
-        self.l2.port_mut().keep_timeline();
-        self.dram.port_mut().keep_timeline();
+    /// Starts timelines of both ports in windows of `window` cycles.
+    pub fn keep_timelines(&mut self, window: Cycle) {
+        self.l2.port_mut().keep_timeline(window);
+        self.dram.port_mut().keep_timeline(window);
+    }
+
+    /// Starts to record traffic by interval, and by the screen tiles whose data lie in `tile_lines`.
+    pub fn keep_ledger(&mut self, spec: LedgerSpec, tile_lines: TileLines) {
+        self.l2.keep_ledger(spec, tile_lines);
+    }
+
+    /// Starts to keep the requests to DRAM.
+    pub fn keep_requests(&mut self) {
+        self.dram.keep_requests();
     }
 
     /// Reads `bytes` for `client` that are used once, without caching them; returns the cycle at which they arrive.
     pub fn stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        self.dram.note(DramRequest {
+            at,
+            address: self.next_streamed,
+            bytes,
+            is_write: false,
+            client,
+        });
+        self.next_streamed += bytes;
         let arrived = self.dram.read(bytes, at);
-        self.l2.traffic.of(client).dram_read_bytes += bytes;
+        let of = (client, None);
+        (self.l2).count(of, bytes, at, |traffic| &mut traffic.dram_read_bytes);
         self.l2.pass(client, bytes, arrived)
     }
 }

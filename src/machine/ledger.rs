@@ -1,0 +1,232 @@
+//! Optional records of a unit's counters by screen tile and by interval of time.
+
+use super::statistics::{Counter, Statistics};
+use super::timing::{Cycle, MAX_WINDOWS};
+use super::unit::{Unit, Visitor};
+use quadrille_base::math::index;
+
+/// What a ledger records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerSpec {
+    /// Number of screen tiles; 0 if nothing is recorded by tile.
+    pub tiles: usize,
+    /// Cycles of an interval; 0 if nothing is recorded by interval. The number of intervals is bounded as the number of
+    /// a [timeline](super::timing::Timeline)'s windows.
+    pub interval: Cycle,
+}
+
+/// The record of a unit, empty unless it was [started](Ledger::start). A unit takes a mark before it works on an item, and
+/// records the changes since the mark when it is done.
+#[derive(Debug, Default)]
+pub struct Ledger(Option<Box<Record>>);
+
+/// Values of a unit's counters, and the busy cycles of its port if it records one, at one time.
+#[derive(Debug)]
+pub struct Mark(Vec<u64>);
+
+impl Ledger {
+    /// Starts to record.
+    pub fn start(&mut self, spec: LedgerSpec) {
+        self.0 = Some(Box::new(Record {
+            spec,
+            ..Record::default()
+        }));
+    }
+
+    /// The values before an item; `None` unless the ledger records.
+    #[inline(always)]
+    pub fn mark(&self, counters: &impl Counter, busy: Option<u64>) -> Option<Mark> {
+        self.0.as_ref().map(|_| Mark(values(counters, busy)))
+    }
+
+    /// Records the changes since `mark` for an item of screen `tile`, if it belongs to one, in cycle `at`.
+    #[inline(always)]
+    pub fn record(
+        &mut self,
+        mark: Option<Mark>,
+        counters: &impl Counter,
+        busy: Option<u64>,
+        tile: Option<u32>,
+        at: Cycle,
+    ) {
+        if let (Some(record), Some(Mark(before))) = (&mut self.0, mark) {
+            let after = values(counters, busy);
+            let changes: Vec<u64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
+            record.add(&changes, tile, at);
+        }
+    }
+
+    /// Takes the record, whose columns get the names of the counters behind `prefix`. `port` names the port whose busy
+    /// cycles are recorded.
+    pub fn take(
+        &mut self,
+        prefix: &str,
+        counters: &dyn Statistics,
+        port: Option<&str>,
+    ) -> Option<Record> {
+        let mut record = *self.0.take()?;
+        let counts = counters.counts().into_iter();
+        let column = |name: String, meaning| Column { name, meaning };
+        record.columns = counts
+            .map(|count| column(format!("{prefix}.{}", count.name), count.meaning))
+            .collect();
+        let busy = port.map(|port| column(format!("units.{port}.busy"), "Cycles with work."));
+        record.columns.extend(busy);
+        record.fill();
+        Some(record)
+    }
+}
+
+fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
+    let mut values = Vec::new();
+    counters.values(&mut |value| values.push(value));
+    values.extend(busy);
+    values
+}
+
+/// A column of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Name of the counter, as in the results of the run.
+    pub name: String,
+    /// Documentation of the counter.
+    pub meaning: &'static str,
+}
+
+/// Changes of the counters of a unit by tile and by interval.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    spec: LedgerSpec,
+    /// Columns of the rows.
+    pub columns: Vec<Column>,
+    tiles: Vec<u64>,
+    intervals: Vec<u64>,
+}
+
+impl Record {
+    fn add(&mut self, changes: &[u64], tile: Option<u32>, at: Cycle) {
+        let columns = changes.len();
+        if self.spec.tiles > 0
+            && let Some(tile) = tile
+        {
+            self.tiles.resize(self.spec.tiles * columns, 0);
+            add_to_row(&mut self.tiles, tile as usize, changes);
+        }
+        if self.spec.interval > 0 {
+            while at / self.spec.interval >= MAX_WINDOWS as u64 {
+                self.double(columns);
+            }
+            let interval = index(at / self.spec.interval);
+            let rows = self.intervals.len().max((interval + 1) * columns);
+            self.intervals.resize(rows, 0);
+            add_to_row(&mut self.intervals, interval, changes);
+        }
+    }
+
+    /// Joins pairs of intervals.
+    fn double(&mut self, columns: usize) {
+        self.spec.interval *= 2;
+        let mut joined = vec![0; (self.intervals.len() / columns).div_ceil(2) * columns];
+        for (row, changes) in self.intervals.chunks(columns).enumerate() {
+            add_to_row(&mut joined, row / 2, changes);
+        }
+        self.intervals = joined;
+    }
+
+    /// Gives every tile a row.
+    fn fill(&mut self) {
+        self.tiles.resize(self.spec.tiles * self.columns.len(), 0);
+    }
+
+    /// Adds the record of another instance of the unit.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.widen(other.spec.interval);
+        other.widen(self.spec.interval);
+        for (sum, value) in self.tiles.iter_mut().zip(&other.tiles) {
+            *sum += value;
+        }
+        let longer = self.intervals.len().max(other.intervals.len());
+        self.intervals.resize(longer, 0);
+        for (sum, value) in self.intervals.iter_mut().zip(&other.intervals) {
+            *sum += value;
+        }
+    }
+
+    /// Joins intervals until they are `interval` cycles long, a power of two times their length.
+    pub fn widen(&mut self, interval: Cycle) {
+        while self.spec.interval < interval {
+            self.double(self.columns.len());
+        }
+    }
+
+    /// Cycles of an interval; 0 if nothing was recorded by interval.
+    pub fn interval(&self) -> Cycle {
+        self.spec.interval
+    }
+
+    /// Changes of the columns by tile.
+    pub fn tiles(&self) -> impl Iterator<Item = &[u64]> {
+        self.tiles.chunks(self.columns.len().max(1))
+    }
+
+    /// Changes of the columns by interval, up to the last one with a change.
+    pub fn intervals(&self) -> impl ExactSizeIterator<Item = &[u64]> {
+        self.intervals.chunks(self.columns.len().max(1))
+    }
+}
+
+fn add_to_row(rows: &mut [u64], row: usize, changes: &[u64]) {
+    let first = row * changes.len();
+    for (sum, change) in rows[first..].iter_mut().zip(changes) {
+        *sum += change;
+    }
+}
+
+/// Starts the ledgers of `units`.
+pub fn keep_ledgers(units: &mut impl Unit, spec: LedgerSpec) {
+    struct Keep(LedgerSpec);
+    impl Visitor for Keep {
+        fn activity(&mut self, _name: &'static str, _activity: &mut super::Activity) {}
+
+        fn ledger(
+            &mut self,
+            _names: (&'static str, Option<&'static str>),
+            ledger: &mut Ledger,
+            _counters: &dyn Statistics,
+        ) {
+            ledger.start(self.0);
+        }
+    }
+    units.visit(&mut Keep(spec));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One count in each of the cycles 0, 10, 20, ..., 49,990: intervals of 10 cycles are 5,000, more than are kept,
+    /// so their length doubles once.
+    #[test]
+    fn intervals_double_and_lose_nothing() {
+        let mut ledger = Ledger::default();
+        assert!(ledger.mark(&0_u64, None).is_none());
+        ledger.start(LedgerSpec {
+            tiles: 2,
+            interval: 10,
+        });
+        let mut count = 0_u64;
+        for at in (0..50_000).step_by(10) {
+            let mark = ledger.mark(&count, Some(3 * count));
+            count += 1;
+            let tile = (at % 20 == 0).then_some(1);
+            ledger.record(mark, &count, Some(3 * count), tile, at);
+        }
+        let record = ledger.take("unit", &count, Some("port")).unwrap();
+        let names: Vec<_> = record.columns.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["unit.", "units.port.busy"]);
+        assert_eq!(record.interval(), 20);
+        assert_eq!(record.intervals().len(), 2_500);
+        assert!(record.intervals().all(|row| row == [2, 6]));
+        assert_eq!(record.tiles().collect::<Vec<_>>(), [[0, 0], [2_500, 7_500]]);
+    }
+}
