@@ -1,5 +1,7 @@
 //! `sim`: the emulated graphics pipeline.
 
+mod files;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -9,12 +11,12 @@ use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
-use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
+use super::outputs::{Output, Outputs, VARIANT, VIEW};
 use super::views::ViewArgs;
+use files::{FileFlags, Files};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::image::{Frame, check_memory};
-use quadrille_base::output::write_whole;
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
@@ -22,14 +24,13 @@ use quadrille_gpu::method::Method;
 use quadrille_gpu::sensitivity::Sensitivity;
 use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
-use quadrille_gpu::wiring::Watch;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::json::Document;
 use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
-use quadrille_suite::report::{self, maps, screen, sensitivity, trace};
+use quadrille_suite::report::{self, screen, sensitivity};
 use quadrille_suite::{
     Configuration, JobKey, Row, RunFacts, ViewKey, method_row, sweep_table, swept,
 };
@@ -52,17 +53,8 @@ pub(super) struct Args {
     /// and "{variant}" are replaced by their names; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Write counts per pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend; all variants
-    /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
-    /// maps are shaded and blended; with quad merging also merged; with early termination also late,
-    /// blends_until_termination and termination_cycle
-    #[arg(long, value_name = "DIR")]
-    maps: Option<PathBuf>,
-    /// Write a trace for Perfetto (ui.perfetto.dev): one process per variant and one track per unit,
-    /// with the percentage of time in each state in up to 512 windows (at most 8 MB; of identical
-    /// units, the first); "{view}" is replaced by the name of the view
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    files: FileFlags,
     /// Arithmetic that decides fragments so close to the alpha cut that f32 cannot tell their side: exact,
     /// as in the reference renderer, or f32, as in a shader core; short for --set cores.near_cut=RULE
     #[arg(long, alias = "near-cut", value_name = "RULE", value_parser = ["exact", "f32"])]
@@ -80,7 +72,7 @@ pub(super) struct Args {
     energy: bool,
     /// Print how the speedups over the first variant change when a number of the configuration that
     /// no publication states is halved and doubled, one at a time, instead of pages
-    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "reference", "frame", "energy"])]
+    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
@@ -104,6 +96,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 \\
     --maps maps --trace trace.json
   quadrille sim scene.ply --method baseline,het+qm -o '{variant}.png' --json
+  quadrille sim scene.ply --method het+qm --stats stats.txt --stats-every 100000
   quadrille sim scene.ply --method baseline,het+qm,compute,compute:none
   quadrille sim scene.ply --method compute,baseline,het+qm --frame --energy
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
@@ -122,7 +115,6 @@ struct Job<'a> {
     /// The methods that are variants of the pipeline.
     variants: &'a [Variant],
     output: Option<&'a Output>,
-    trace: Option<&'a Template>,
     verbosity: Verbosity,
 }
 
@@ -157,10 +149,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.flags.background.is_some() && output.is_none() {
         verbosity.warn("--background has no effect: it is for pictures (-o)");
     }
-    let trace = args.trace.as_deref();
-    let trace = trace
-        .map(|path| Template::parse("--trace", path, &[VIEW]))
-        .transpose()?;
+    let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
+    let other_stdout = [("--json", args.json), ("-o -", output_on_stdout)];
+    let other_stdout = other_stdout.iter().find(|(_, is_given)| *is_given);
+    let mut files = args
+        .files
+        .parse(&methods, other_stdout.map(|(flag, _)| *flag))?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, verbosity)?;
@@ -172,12 +166,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(output) = &output {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
-    if let Some(trace) = &trace {
-        trace.prepare(&mut outputs, &cameras, &["all".to_owned()])?;
-    }
-    if let Some(folder) = &args.maps {
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    }
+    files.prepare(&mut outputs, &cameras, &names)?;
     let job = Job {
         args,
         scene: &scene,
@@ -191,10 +180,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         methods: &methods,
         variants: &variants,
         output: output.as_ref(),
-        trace: trace.as_ref(),
         verbosity,
     };
-    args.flags.host.pool()?.install(|| job.run_all(&cameras))
+    (args.flags.host.pool()?).install(|| job.run_all(&cameras, &mut files))
 }
 
 /// Refuses pictures that the methods which run at the same time cannot hold in memory.
@@ -224,20 +212,19 @@ impl Args {
 
     /// Refuses outputs of single configurations for a sweep.
     fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
-        let single = [
+        let others = [
             ("-o", self.output.is_some()),
-            ("--maps", self.maps.is_some()),
-            ("--trace", self.trace.is_some()),
             ("--sensitivity", self.sensitivity),
             ("--frame without --json", self.frame && !self.json),
             ("--energy without --json", self.energy && !self.json),
             ("--config-dump", self.config_dump),
         ];
-        match single.iter().find(|(_, is_given)| *is_given) {
+        let mut single = self.files.given().into_iter().chain(others);
+        match single.find(|(_, is_given)| *is_given) {
             Some((flag, _)) if configurations > 1 => {
                 let expected = "one preset, file and value per --set beside it";
                 let found = format!("{configurations} configurations");
-                Err(Error::argument(*flag, expected, found))
+                Err(Error::argument(flag, expected, found))
             }
             _ => Ok(()),
         }
@@ -245,7 +232,7 @@ impl Args {
 }
 
 impl Job<'_> {
-    fn run_all(&self, cameras: &[Camera]) -> Result<Exit> {
+    fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
         let progress = self.verbosity.progress("views");
         let steps = progress.task.steps(steps as u64);
@@ -275,7 +262,7 @@ impl Job<'_> {
                 self.verbosity.warn(&text);
             }
             for configuration in self.configurations {
-                let simulated = self.simulate(camera, &prepared, configuration)?;
+                let simulated = self.simulate(camera, &prepared, configuration, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
@@ -299,19 +286,25 @@ impl Job<'_> {
                     printed.documents.push(json!(Document::of(&simulated)));
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(&simulated, configuration));
-                } else if !self.output.is_some_and(Output::is_stdout) {
+                } else if !self.is_on_stdout() {
                     printed.page(&progress, &screen::pages(&simulated))?;
                 }
                 steps.advance(1)?;
             }
         }
         drop(progress);
+        files.finish()?;
         if self.args.json {
             print_json(json!({"views": printed.documents}))?;
         } else if !printed.rows.is_empty() {
             print(sweep_table::table(&printed.rows, "view"))?;
         }
         Ok(exit)
+    }
+
+    /// Whether a picture or statistics take the place of the pages.
+    fn is_on_stdout(&self) -> bool {
+        self.args.files.is_on_stdout() || self.output.is_some_and(Output::is_stdout)
     }
 
     fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
@@ -326,12 +319,9 @@ impl Job<'_> {
         camera: &Camera,
         prepared: &PreparedView<'_>,
         configuration: &'a Configuration,
+        files: &mut Files<'_>,
     ) -> Result<Simulated<'a>> {
-        let watch = Watch {
-            maps: self.args.maps.is_some(),
-            timelines: self.args.trace.is_some(),
-        };
-        let machines = Machine::all(&configuration.config, self.methods, watch)?;
+        let machines = Machine::all(&configuration.config, self.methods, files.watch())?;
         let start = Instant::now();
         let runs = Machine::run_all_task(&machines, prepared, interrupt::task())?;
         let host = [prepared.prepared_in, start.elapsed()];
@@ -369,13 +359,7 @@ impl Job<'_> {
             host,
             runs: runs.collect::<Result<_>>()?,
         };
-        if let Some(folder) = &self.args.maps {
-            maps::write(folder, &simulated)?;
-        }
-        if let Some(trace) = self.trace {
-            let path = trace.path(&camera.name, "all");
-            write_whole(&path, |out| trace::write(out, &simulated))?;
-        }
+        files.write(&simulated, file_name)?;
         Ok(simulated)
     }
 

@@ -52,7 +52,8 @@ impl Document {
     }
 }
 
-fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
+/// The record of a run.
+pub(super) fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let outcome = &run.outcome;
     let host_s = run.host.as_secs_f64();
     let quads = outcome.pipeline().map(|o| o.quads.rasterized);
