@@ -1,6 +1,7 @@
 //! `sim`: the emulated graphics pipeline.
 
 mod files;
+mod sequence;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
+use super::film::PathFlags;
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
@@ -34,6 +36,7 @@ use quadrille_suite::report::{self, screen, sensitivity};
 use quadrille_suite::{
     Configuration, JobKey, Row, RunFacts, ViewKey, method_row, sweep_table, swept,
 };
+use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
@@ -72,7 +75,7 @@ pub(super) struct Args {
     energy: bool,
     /// Print how the speedups over the first variant change when a number of the configuration that
     /// no publication states is halved and doubled, one at a time, instead of pages
-    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
+    #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
@@ -85,6 +88,10 @@ pub(super) struct Args {
     reading: SceneFlags,
     #[command(flatten)]
     views: ViewArgs,
+    #[command(flatten)]
+    path: PathFlags,
+    #[command(flatten)]
+    sequence: SequenceFlags,
     #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
@@ -102,6 +109,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
   quadrille sim scene.ply --preset vr-pipe,orin --method baseline,het+qm
+  quadrille sim scene.ply --cameras cameras.json --view all --method het+qm --warm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
 /// The work for every view.
@@ -132,6 +140,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let methods = named_methods(&args.emulation.methods)?;
+    args.sequence.check(&methods)?;
     let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
     let estimated = args.estimated_units();
     GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
@@ -158,10 +167,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, verbosity)?;
-    let cameras = args.views.views(path, &scene.splats, verbosity)?;
+    let views = (args.path).views(&args.views, path, &scene.splats, verbosity)?;
+    let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
     check_memory_of_runs(&methods, &cameras, args.flags.host.threads())?;
-    let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
+    let views = args.views.files().chain(args.path.files());
+    let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
         output.template.prepare(&mut outputs, &cameras, &names)?;
@@ -213,6 +224,7 @@ impl Args {
     /// Refuses outputs of single configurations for a sweep.
     fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
         let others = [
+            ("--warm or --stereo", self.sequence.is_sequence()),
             ("-o", self.output.is_some()),
             ("--sensitivity", self.sensitivity),
             ("--frame without --json", self.frame && !self.json),
@@ -239,6 +251,7 @@ impl Job<'_> {
         let mut printed = Printed::default();
         let mut exit = Exit::Done;
         let mut warned = Vec::new();
+        let mut sequence = Sequence::default();
         for camera in cameras {
             warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
             let level = self.args.flags.host.level;
@@ -262,7 +275,8 @@ impl Job<'_> {
                 self.verbosity.warn(&text);
             }
             for configuration in self.configurations {
-                let simulated = self.simulate(camera, &prepared, configuration, files)?;
+                let drawn = (camera, &prepared);
+                let simulated = self.simulate(drawn, configuration, &sequence, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
@@ -282,6 +296,15 @@ impl Job<'_> {
                         warned.push(warning);
                     }
                 }
+                let remarks = simulated.runs.iter();
+                for remark in
+                    remarks.filter_map(|r| estimates::placement_remark(&r.outcome, config))
+                {
+                    if !warned.contains(&remark) {
+                        self.verbosity.remark(&remark);
+                        warned.push(remark);
+                    }
+                }
                 if self.args.json {
                     printed.documents.push(json!(Document::of(&simulated)));
                 } else if self.configurations.len() > 1 {
@@ -289,13 +312,23 @@ impl Job<'_> {
                 } else if !self.is_on_stdout() {
                     printed.page(&progress, &screen::pages(&simulated))?;
                 }
+                if self.args.sequence.is_sequence() {
+                    sequence.push(simulated, self.args.sequence.draws_per_frame());
+                }
                 steps.advance(1)?;
             }
         }
         drop(progress);
         files.finish()?;
+        let is_sequence = self.args.sequence.is_sequence();
         if self.args.json {
-            print_json(json!({"views": printed.documents}))?;
+            let mut document = json!({"views": printed.documents});
+            if is_sequence {
+                document["sequence"] = sequence.document();
+            }
+            print_json(document)?;
+        } else if is_sequence && !self.is_on_stdout() {
+            print(format!("\n{}", sequence.table()))?;
         } else if !printed.rows.is_empty() {
             print(sweep_table::table(&printed.rows, "view"))?;
         }
@@ -316,12 +349,15 @@ impl Job<'_> {
     /// Runs a view through all variants and writes its files.
     fn simulate<'a>(
         &'a self,
-        camera: &Camera,
-        prepared: &PreparedView<'_>,
+        (camera, prepared): (&Camera, &PreparedView<'_>),
         configuration: &'a Configuration,
+        sequence: &Sequence,
         files: &mut Files<'_>,
     ) -> Result<Simulated<'a>> {
-        let machines = Machine::all(&configuration.config, self.methods, files.watch())?;
+        let mut machines = Machine::all(&configuration.config, self.methods, files.watch())?;
+        if self.args.sequence.warm {
+            machines = sequence.warmed(machines);
+        }
         let start = Instant::now();
         let runs = Machine::run_all_task(&machines, prepared, interrupt::task())?;
         let host = [prepared.prepared_in, start.elapsed()];

@@ -22,12 +22,12 @@ use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
 use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
 use super::warp::update::UpdateCounters;
-use super::zrop::framebuffer::Framebuffer;
+use super::zrop::framebuffer::{Framebuffer, FramebufferLines};
 use super::zrop::unit::ZropCounters;
 use quadrille_base::image::Frame;
 use quadrille_machine::{
-    CacheCounters, Collected, Cycle, DramRequest, L2Counters, Maps, PackCounters, Record,
-    StatisticsByUnit, Traffic, TrafficByClient, Unit, UnitCycles, documented,
+    CacheCounters, Collected, Cycle, DramRequest, HeldLines, L2Counters, Maps, PackCounters,
+    Record, StatisticsByUnit, Traffic, TrafficByClient, Unit, UnitCycles, documented,
 };
 
 documented! {
@@ -101,6 +101,9 @@ documented! {
         /// Counters by screen tile and by interval, if kept: of units, and of memory.
         #[serde(skip)]
         pub records: Vec<Record>,
+        /// Lines that the L2 holds for the next frame, if the draw is one of a sequence.
+        #[serde(skip)]
+        pub held_lines: Option<HeldLines>,
         /// Requests to DRAM in the order of their cycles, if kept.
         #[serde(skip)]
         pub dram_requests: Vec<DramRequest>,
@@ -117,6 +120,7 @@ impl SimulationResult {
         mut state: DrawState<'_>,
     ) -> Self {
         let run = Collected::of(units, state.memory.writes_done());
+        let lines = FramebufferLines::of(&state.framebuffer);
         let of = &run.statistics;
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
@@ -191,6 +195,7 @@ impl SimulationResult {
             units: [run.units, state.memory.units(run.cycles)].concat(),
             statistics: run.statistics,
             records: (run.records.into_iter().chain(state.memory.l2.take_record())).collect(),
+            held_lines: state.memory.end_frame(&lines.tests),
             dram_requests: state.memory.dram.take_requests(),
         }
     }

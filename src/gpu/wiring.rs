@@ -41,7 +41,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::raster::tiles::TileLayout;
 use quadrille_base::task::Task;
 use quadrille_machine::{
-    Beat, Cycle, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
+    Beat, Cycle, HeldLines, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
     Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,
 };
 
@@ -230,6 +230,8 @@ pub struct Simulator {
     passes: u32,
     /// Order in which the shader blends; `None` if CROP does.
     blending: Option<ShaderOrder>,
+    /// Lines that the L2 holds since the frame before, if the draw is one of a sequence; the first finds none.
+    sequence: Option<Option<HeldLines>>,
     watch: Watch,
     task: Task,
 }
@@ -258,6 +260,7 @@ impl Simulator {
             variant,
             passes: 1,
             blending: None,
+            sequence: None,
             watch: Watch::default(),
             task: Task::NEVER,
         }
@@ -287,6 +290,17 @@ impl Simulator {
     /// section IV-B).
     pub fn in_passes(self, passes: u32) -> Self {
         Self { passes, ..self }
+    }
+
+    /// Draws frames of a sequence, the first one or the one after `before`. The L2 then caches what vertex shading reads
+    /// too, and holds what it held at the end of `before`; the lines of stencil and depth values are cleared. All other
+    /// caches begin empty.
+    pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
+        let held = before.and_then(|result| result.held_lines.clone());
+        Self {
+            sequence: Some(held),
+            ..self
+        }
     }
 
     /// Creates a simulator of the conventional pipeline up to the shader cores, whose fragment shader blends
@@ -363,6 +377,9 @@ impl Simulator {
         let updating = passes::batches(draw.len(), self.passes).len() > 1;
         let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
         state.task = self.task.clone();
+        if let Some(before) = &self.sequence {
+            state.memory.begin_frame(before.as_ref());
+        }
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
         let l2_latency = state.memory.l2.latency();

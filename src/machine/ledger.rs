@@ -72,7 +72,6 @@ impl Ledger {
             .collect();
         let busy = port.map(|port| column(format!("units.{port}.busy"), "Cycles with work."));
         record.columns.extend(busy);
-        record.fill();
         Some(record)
     }
 }
@@ -133,22 +132,16 @@ impl Record {
         self.intervals = joined;
     }
 
-    /// Gives every tile a row.
-    fn fill(&mut self) {
-        self.tiles.resize(self.spec.tiles * self.columns.len(), 0);
-    }
-
     /// Adds the record of another instance of the unit.
     pub(super) fn merge(&mut self, mut other: Self) {
         self.widen(other.spec.interval);
         other.widen(self.spec.interval);
-        for (sum, value) in self.tiles.iter_mut().zip(&other.tiles) {
-            *sum += value;
-        }
-        let longer = self.intervals.len().max(other.intervals.len());
-        self.intervals.resize(longer, 0);
-        for (sum, value) in self.intervals.iter_mut().zip(&other.intervals) {
-            *sum += value;
+        for (sums, values) in [
+            (&mut self.tiles, other.tiles),
+            (&mut self.intervals, other.intervals),
+        ] {
+            sums.resize(sums.len().max(values.len()), 0);
+            add_to_row(sums, 0, &values);
         }
     }
 
@@ -164,8 +157,8 @@ impl Record {
         self.spec.interval
     }
 
-    /// Changes of the columns by tile.
-    pub fn tiles(&self) -> impl Iterator<Item = &[u64]> {
+    /// Changes of the columns by tile; none if no item belonged to a tile.
+    pub fn tiles(&self) -> impl ExactSizeIterator<Item = &[u64]> {
         self.tiles.chunks(self.columns.len().max(1))
     }
 

@@ -24,7 +24,7 @@ pub use maps::{MapKind, Maps};
 pub use memory::Memory;
 pub use memory::calendar::Calendar;
 pub use memory::dram::{DramRequest, DramSpec};
-pub use memory::l2::{L2Counters, L2Spec, TileLines};
+pub use memory::l2::{HeldLines, L2Counters, L2Spec, TileLines};
 pub use memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
 pub use memory::lru::LruLines;
 pub use memory::sector_cache::{CacheCounters, sectors_of};

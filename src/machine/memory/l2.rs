@@ -2,6 +2,8 @@
 //!
 //! A miss on a sector fetches that sector alone. A write covers whole sectors, so it fetches nothing.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::calendar::Calendar;
@@ -58,6 +60,14 @@ statistics! {
     }
 }
 
+/// The lines that an L2 holds between two frames.
+#[derive(Debug, Clone)]
+pub struct HeldLines {
+    tags: SectorCache,
+    /// Number of cacheable lines before the streams.
+    cacheable: u32,
+}
+
 /// The shared L2.
 #[derive(Debug)]
 pub struct L2 {
@@ -96,6 +106,26 @@ impl L2 {
     pub(super) fn keep_ledger(&mut self, spec: LedgerSpec, tile_lines: TileLines) {
         self.ledger.start(spec);
         self.tile_lines = tile_lines;
+    }
+
+    /// Takes over the lines held since the frame before, if that had as many `cacheable` lines before the streams.
+    pub(super) fn begin_frame(&mut self, before: Option<&HeldLines>, cacheable: u32) {
+        if let Some(before) = before.filter(|before| before.cacheable == cacheable) {
+            self.tags = before.tags.clone();
+        }
+    }
+
+    /// The lines held when the frame has ended: dirty ones are written back, and those in `dropped` are forgotten.
+    pub(super) fn end_frame(&self, cacheable: u32, dropped: &Range<u32>) -> HeldLines {
+        let mut tags = self.tags.clone();
+        tags.begin_frame(dropped);
+        HeldLines { tags, cacheable }
+    }
+
+    /// Makes the memory at least `memory_lines` lines large.
+    #[inline]
+    pub(super) fn extend_memory(&mut self, memory_lines: u32) {
+        self.tags.extend_memory(memory_lines);
     }
 
     /// Takes the record of the traffic, if it is kept.

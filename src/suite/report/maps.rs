@@ -209,26 +209,35 @@ fn tile_sums(outcome: &SimulationResult, ends: &[&str]) -> Vec<u32> {
     sums
 }
 
-/// The counters per tile as CSV: a row for each tile, row by row of the picture, and a column for each counter.
+/// The counters per tile as CSV: a row for each tile, row by row of the picture, and a column for each counter. Bytes of
+/// vertices belong to no tile.
 fn tile_table(outcome: &SimulationResult) -> String {
-    let columns = outcome.records.iter().flat_map(|record| &record.columns);
-    let names: Vec<_> = columns.map(|column| column.name.as_str()).collect();
-    let mut table = format!("tile_x,tile_y,{}\n", names.join(","));
+    let tiles = outcome.framebuffer.layout.tiles();
     let across = outcome.framebuffer.layout.tiles_across as usize;
-    let mut rows: Vec<_> = outcome
-        .records
-        .iter()
-        .map(|record| record.tiles())
+    let mut heading = "tile_x,tile_y".to_owned();
+    let mut rows: Vec<_> = (0..tiles)
+        .map(|tile| format!("{},{}", tile % across, tile / across))
         .collect();
-    for tile in 0..outcome.framebuffer.layout.tiles() {
-        let _ = write!(table, "{},{}", tile % across, tile / across);
-        for value in rows
-            .iter_mut()
-            .flat_map(|rows| rows.next().unwrap_or_default())
-        {
-            let _ = write!(table, ",{value}");
+    for record in &outcome.records {
+        let is_of_tiles: Vec<_> = (record.columns.iter())
+            .map(|column| !column.name.starts_with("memory.vertex"))
+            .collect();
+        let kept = |columns: usize| is_of_tiles[columns];
+        if record.tiles().len() == 0 {
+            continue;
         }
-        table.push('\n');
+        for (place, column) in record.columns.iter().enumerate() {
+            if kept(place) {
+                let _ = write!(heading, ",{}", column.name);
+            }
+        }
+        for (row, changes) in rows.iter_mut().zip(record.tiles()) {
+            for (place, change) in changes.iter().enumerate() {
+                if kept(place) {
+                    let _ = write!(row, ",{change}");
+                }
+            }
+        }
     }
-    table
+    format!("{heading}\n{}\n", rows.join("\n"))
 }

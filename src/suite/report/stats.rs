@@ -194,17 +194,15 @@ fn first_sentence(text: &str) -> String {
 
 /// Unit of a statistic, which its name tells.
 fn unit(name: &str, value: &str) -> &'static str {
-    const BY_WORD: [(&str, &str); 17] = [
-        ("frame_ms", "Millisecond"),
+    const BY_WORD: &[(&str, &str)] = &[
         ("bytes", "Byte"),
         ("busy", "Cycle"),
         ("idle", "Cycle"),
-        ("cycles_by_reason", "Cycle"),
         ("cycles", "Cycle"),
-        ("first_cycle", "Cycle"),
+        ("cycle", "Cycle"),
         ("fps", "Frame/Second"),
         ("ms", "Millisecond"),
-        ("energy_mj", "Millijoule"),
+        ("mj", "Millijoule"),
         ("w", "Watt"),
         ("mhz", "Megahertz"),
         ("db", "Decibel"),
@@ -212,24 +210,27 @@ fn unit(name: &str, value: &str) -> &'static str {
         ("share", "Ratio"),
         ("utilisation", "Ratio"),
         ("occupancy", "Ratio"),
+        ("throughput", "Ratio"),
     ];
     if value != "nan" && value.parse::<f64>().is_err() {
         return "Name";
     }
-    let parts = || name.split('.');
-    let has = |word: &str| parts().any(|part| part == word || part.ends_with(&format!("_{word}")));
+    let has = |word: &str| name.split(['.', '_']).any(|part| part == word);
     let found = BY_WORD.iter().find(|(word, _)| has(word));
-    match found {
-        Some((_, unit)) => unit,
-        None if name.ends_with("throughput") => "Ratio",
-        None => "Count",
-    }
+    found.map_or("Count", |(_, unit)| unit)
 }
 
 /// What the statistics of a method mean, from the declarations of its counters.
 fn meanings(outcome: &Outcome) -> Meanings {
     let mut all = Meanings::new();
     documented(&mut all, "frame", FrameTimes::DOCS);
+    documented(&mut all, "", json::DERIVED);
+    documented(&mut all, "interval", &INTERVAL);
+    documented(
+        &mut all,
+        "",
+        &[("cycles", "Cycles from sorted splats to the picture")],
+    );
     match outcome {
         Outcome::Pipeline(_, result) => of_pipeline(&mut all, result),
         Outcome::Compute(result) => {
@@ -287,6 +288,10 @@ fn of_pipeline(all: &mut Meanings, result: &SimulationResult) {
     }
 }
 
+const INTERVAL: [(&str, &str); 2] = [
+    ("first_cycle", "First cycle of the interval"),
+    ("cycles", "Length of the interval"),
+];
 const IDLE: &str = "Cycles without work for this reason.";
 
 fn documented(all: &mut Meanings, name: &str, docs: &[(&str, &'static str)]) {
