@@ -301,7 +301,7 @@ impl Job<'_> {
                     remarks.filter_map(|r| estimates::placement_remark(&r.outcome, config))
                 {
                     if !warned.contains(&remark) {
-                        self.verbosity.remark(&remark);
+                        self.verbosity.note(&remark);
                         warned.push(remark);
                     }
                 }

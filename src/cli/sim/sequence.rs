@@ -198,3 +198,34 @@ impl Sequence {
         table.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_render::synth::{Recipe, Synthetic};
+
+    /// The eyes are the stated distance apart, along the camera's x axis, around the camera.
+    #[test]
+    fn eyes_are_the_distance_apart() {
+        let view = Synthetic::new(Recipe::Object, 1, 10, 0).unwrap().cameras()[0].clone();
+        let flags = SequenceFlags {
+            warm: false,
+            stereo: Some(0.3),
+        };
+        let eyes = flags.draws(vec![view.clone()]);
+        let position =
+            |camera: &Camera| -camera.view_from_world.transpose() * camera.translation_in_view;
+        let [left, right] = [0, 1].map(|eye: usize| position(&eyes[eye]));
+        let x_axis = view.view_from_world.row(0).transpose();
+        assert!((right - left - x_axis * 0.3).norm() < 1e-12);
+        assert!(((left + right) / 2.0 - position(&view)).norm() < 1e-12);
+        assert_eq!(eyes[0].view_from_world, view.view_from_world);
+        assert_eq!(
+            eyes.iter().map(|eye| &eye.name).collect::<Vec<_>>(),
+            [
+                &format!("{}.left", view.name),
+                &format!("{}.right", view.name)
+            ]
+        );
+    }
+}
