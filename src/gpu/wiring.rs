@@ -47,6 +47,7 @@ use quadrille_machine::{
 
 /// Optional results of a run.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Watch {
     /// Keep counts per pixel.
     pub maps: bool,

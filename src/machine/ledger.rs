@@ -36,7 +36,8 @@ impl Ledger {
     /// The values before an item; `None` unless the ledger records.
     #[inline(always)]
     pub fn mark(&self, counters: &impl Counter, busy: Option<u64>) -> Option<Mark> {
-        self.0.as_ref().map(|_| Mark(values(counters, busy)))
+        self.0.as_ref()?;
+        Some(values(counters, busy))
     }
 
     /// Records the changes since `mark` for an item of screen `tile`, if it belongs to one, in cycle `at`.
@@ -49,8 +50,23 @@ impl Ledger {
         tile: Option<u32>,
         at: Cycle,
     ) {
-        if let (Some(record), Some(Mark(before))) = (&mut self.0, mark) {
-            let after = values(counters, busy);
+        if let Some(mark) = mark {
+            let Mark(after) = values(counters, busy);
+            self.add(mark, &after, tile, at);
+        }
+    }
+
+    /// Whether the ledger records.
+    #[inline(always)]
+    pub fn records(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Adds the changes from `before` to `after`.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, Mark(before): Mark, after: &[u64], tile: Option<u32>, at: Cycle) {
+        if let Some(record) = &mut self.0 {
             let changes: Vec<u64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
             record.add(&changes, tile, at);
         }
@@ -76,11 +92,13 @@ impl Ledger {
     }
 }
 
-fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
+#[cold]
+#[inline(never)]
+fn values(counters: &impl Counter, busy: Option<u64>) -> Mark {
     let mut values = Vec::new();
     counters.values(&mut |value| values.push(value));
     values.extend(busy);
-    values
+    Mark(values)
 }
 
 /// A column of a record.
@@ -98,6 +116,7 @@ pub struct Record {
     spec: LedgerSpec,
     /// Columns of the rows.
     pub columns: Vec<Column>,
+    totals: Vec<u64>,
     tiles: Vec<u64>,
     intervals: Vec<u64>,
 }
@@ -105,6 +124,8 @@ pub struct Record {
 impl Record {
     fn add(&mut self, changes: &[u64], tile: Option<u32>, at: Cycle) {
         let columns = changes.len();
+        self.totals.resize(columns, 0);
+        add_to_row(&mut self.totals, 0, changes);
         if self.spec.tiles > 0
             && let Some(tile) = tile
         {
@@ -112,10 +133,10 @@ impl Record {
             add_to_row(&mut self.tiles, tile as usize, changes);
         }
         if self.spec.interval > 0 {
-            while at / self.spec.interval >= MAX_WINDOWS as u64 {
+            while at >= self.spec.interval * MAX_WINDOWS as u64 {
                 self.double(columns);
             }
-            let interval = index(at / self.spec.interval);
+            let interval = index(at.div_euclid(self.spec.interval));
             let rows = self.intervals.len().max((interval + 1) * columns);
             self.intervals.resize(rows, 0);
             add_to_row(&mut self.intervals, interval, changes);
@@ -137,6 +158,7 @@ impl Record {
         self.widen(other.spec.interval);
         other.widen(self.spec.interval);
         for (sums, values) in [
+            (&mut self.totals, other.totals),
             (&mut self.tiles, other.tiles),
             (&mut self.intervals, other.intervals),
         ] {
@@ -160,6 +182,17 @@ impl Record {
     /// Changes of the columns by tile; none if no item belonged to a tile.
     pub fn tiles(&self) -> impl ExactSizeIterator<Item = &[u64]> {
         self.tiles.chunks(self.columns.len().max(1))
+    }
+
+    /// Whether all changes of the columns, by their place, belong to tiles.
+    pub fn are_of_tiles(&self) -> Vec<bool> {
+        let sum = |column: usize| self.tiles().map(|row| row[column]).sum::<u64>();
+        let totals = self.totals.iter().enumerate();
+        let mut all: Vec<_> = totals
+            .map(|(column, total)| sum(column) == *total)
+            .collect();
+        all.resize(self.columns.len(), true);
+        all
     }
 
     /// Changes of the columns by interval, up to the last one with a change.

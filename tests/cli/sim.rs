@@ -315,7 +315,8 @@ fn the_same_bytes_with_any_number_of_threads() {
             })
             .collect();
         files.sort();
-        assert_eq!(files.len(), 2 * 8 + 2 + 1);
+        // Maps of pixels and of tiles, tables of tiles, pictures, and the trace.
+        assert_eq!(files.len(), 2 * 8 + 2 * 10 + 2 + 2 + 1);
         folders.push(files);
     }
     for i in 1..3 {

@@ -17,7 +17,7 @@ fn draw(side: u32) -> Draw {
     Draw::rectangles(side, side, &rectangles, [1.0, 0.5, 0.25], 0.01)
 }
 
-fn run(simulator: Simulator, draw: &Draw) -> SimulationResult {
+fn run(simulator: &Simulator, draw: &Draw) -> SimulationResult {
     let result = simulator.run(draw, draw.shader(), &Tests::default());
     let nothing: [String; 0] = [];
     assert_eq!(result.discrepancies(), nothing);
@@ -28,9 +28,9 @@ fn run(simulator: Simulator, draw: &Draw) -> SimulationResult {
 fn pair(config: &Config, variant: Variant) -> [SimulationResult; 2] {
     let draw = draw(64);
     let simulator = || Simulator::new(config, variant).unwrap();
-    let first = run(simulator().in_sequence(None), &draw);
-    let second = run(simulator().in_sequence(Some(&first)), &draw);
-    let cold = run(simulator(), &draw);
+    let first = run(&simulator().in_sequence(None), &draw);
+    let second = run(&simulator().in_sequence(Some(&first)), &draw);
+    let cold = run(&simulator(), &draw);
     // The first frame reads what a frame alone reads.
     assert_eq!(first.traffic.vertex, cold.traffic.vertex);
     assert_eq!(cold.traffic.vertex.dram_read_bytes, SPLATS as u64 * 48);
@@ -63,8 +63,8 @@ fn stencil_values_are_cleared_between_frames() {
     };
     let config = config(&[]);
     let simulator = || Simulator::new(&config, Variant::HET).unwrap();
-    let first = run(simulator().in_sequence(None), &draw);
-    let second = run(simulator().in_sequence(Some(&first)), &draw);
+    let first = run(&simulator().in_sequence(None), &draw);
+    let second = run(&simulator().in_sequence(Some(&first)), &draw);
     assert_eq!((first.terminations, second.terminations), (1024, 1024));
     assert_eq!(second.traffic.depth.dram_read_bytes, 0);
 }
@@ -74,7 +74,7 @@ fn stencil_values_are_cleared_between_frames() {
 fn a_frame_of_another_size_finds_nothing() {
     let config = config(&[]);
     let simulator = || Simulator::new(&config, Variant::BASELINE).unwrap();
-    let first = run(simulator().in_sequence(None), &draw(64));
-    let second = run(simulator().in_sequence(Some(&first)), &draw(128));
+    let first = run(&simulator().in_sequence(None), &draw(64));
+    let second = run(&simulator().in_sequence(Some(&first)), &draw(128));
     assert_eq!(second.dram_bytes, first.dram_bytes);
 }

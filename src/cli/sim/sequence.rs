@@ -7,6 +7,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;
+use quadrille_machine::Traffic;
 use quadrille_scene::Camera;
 use quadrille_suite::report::simulated::{Simulated, VariantRun};
 use quadrille_suite::report::table::TextTable;
@@ -73,34 +74,32 @@ impl SequenceFlags {
 struct Sums {
     cycles: u64,
     ms: f64,
-    /// Bytes read from and written to DRAM; those of methods whose result has none are 0.
-    dram_bytes: [u64; 2],
+    /// Bytes read from and written to DRAM, which results of the graphics pipeline have.
+    dram_bytes: Option<[u64; 2]>,
 }
 
 impl Sums {
     fn of(simulated: &Simulated<'_>, run: &VariantRun) -> Self {
         let cycles = run.outcome.cycles();
-        let clients = run.outcome.pipeline().map(|result| result.traffic);
-        let clients = clients.iter().flat_map(|traffic| traffic.clients());
-        let bytes = clients.fold([0; 2], |[read, written], traffic| {
-            [
-                read + traffic.dram_read_bytes,
-                written + traffic.dram_written_bytes,
-            ]
+        let pipeline = run.outcome.pipeline();
+        let dram_bytes = pipeline.map(|result| {
+            let clients = result.traffic.clients();
+            let sum = |of: fn(&Traffic) -> u64| clients.iter().map(|client| of(client)).sum();
+            [sum(|t| t.dram_read_bytes), sum(|t| t.dram_written_bytes)]
         });
         Self {
             cycles,
             ms: simulated.ms(cycles),
-            dram_bytes: bytes,
+            dram_bytes,
         }
     }
 
     fn add(self, other: Self) -> Self {
-        let [read, written] = [0, 1].map(|i| self.dram_bytes[i] + other.dram_bytes[i]);
+        let dram_bytes = self.dram_bytes.zip(other.dram_bytes);
         Self {
             cycles: self.cycles + other.cycles,
             ms: self.ms + other.ms,
-            dram_bytes: [read, written],
+            dram_bytes: dram_bytes.map(|([a, b], [c, d])| [a + c, b + d]),
         }
     }
 
@@ -108,8 +107,8 @@ impl Sums {
         json!({
             "cycles": self.cycles,
             "ms": self.ms,
-            "dram_read_bytes": self.dram_bytes[0],
-            "dram_written_bytes": self.dram_bytes[1],
+            "dram_read_bytes": self.dram_bytes.map(|[read, _]| read),
+            "dram_written_bytes": self.dram_bytes.map(|[_, written]| written),
         })
     }
 }
@@ -157,7 +156,7 @@ impl Sequence {
         let frames = self.frames.iter();
         let of_method = |method: usize| {
             let sums = frames.clone().map(move |(_, sums)| sums[method]);
-            sums.fold(Sums::default(), Sums::add)
+            sums.reduce(Sums::add).unwrap_or_default()
         };
         (0..self.methods.len()).map(of_method).collect()
     }
@@ -178,7 +177,10 @@ impl Sequence {
     pub(super) fn table(&self) -> String {
         let headings = ["<frame", "<method", "cycles", "ms", "MB read", "MB written"];
         let mut table = TextTable::new(&headings);
-        let mb = |bytes: u64| format!("{:.3}", bytes as f64 / 1e6);
+        let mb = |bytes: Option<u64>| {
+            let mb = bytes.map(|bytes| format!("{:.3}", bytes as f64 / 1e6));
+            mb.unwrap_or_else(|| "-".to_owned())
+        };
         let mut rows = |name: &str, sums: &[Sums]| {
             for (method, sum) in self.methods.iter().zip(sums) {
                 table.row([
@@ -186,8 +188,8 @@ impl Sequence {
                     method.clone(),
                     sum.cycles.to_string(),
                     format!("{:.3}", sum.ms),
-                    mb(sum.dram_bytes[0]),
-                    mb(sum.dram_bytes[1]),
+                    mb(sum.dram_bytes.map(|[read, _]| read)),
+                    mb(sum.dram_bytes.map(|[_, written]| written)),
                 ]);
             }
         };

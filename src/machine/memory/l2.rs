@@ -152,12 +152,14 @@ impl L2 {
         at: Cycle,
         of: impl FnOnce(&mut Traffic) -> &mut u64,
     ) {
+        if !self.ledger.records() {
+            *of(self.traffic.of(client)) += bytes;
+            return;
+        }
         let mark = self.ledger.mark(&self.traffic, None);
         *of(self.traffic.of(client)) += bytes;
-        if mark.is_some() {
-            let tile = line.and_then(|line| self.tile_of(line));
-            self.ledger.record(mark, &self.traffic, None, tile, at);
-        }
+        let tile = line.and_then(|line| self.tile_of(line));
+        self.ledger.record(mark, &self.traffic, None, tile, at);
     }
 
     /// Cycles from a request to its answer.

@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use quadrille_base::math::index;
 use quadrille_machine::{Client, DramRequest, SECTOR_BYTES};
 
 /// Address of a sector, bytes of the request in it, and the request.
@@ -12,7 +13,7 @@ fn sectors(requests: &[DramRequest]) -> impl Iterator<Item = (u64, u64, &DramReq
     requests.iter().flat_map(|request| {
         let end = request.address + request.bytes;
         let first = request.address / SECTOR_BYTES * SECTOR_BYTES;
-        let sectors = (first..end).step_by(SECTOR_BYTES as usize);
+        let sectors = (first..end).step_by(index(SECTOR_BYTES));
         sectors.map(move |sector| {
             let bytes = end.min(sector + SECTOR_BYTES) - request.address.max(sector);
             (sector, bytes, request)

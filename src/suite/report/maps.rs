@@ -209,33 +209,27 @@ fn tile_sums(outcome: &SimulationResult, ends: &[&str]) -> Vec<u32> {
     sums
 }
 
-/// The counters per tile as CSV: a row for each tile, row by row of the picture, and a column for each counter. Bytes of
-/// vertices belong to no tile.
+/// The counters per tile as CSV: a row for each tile, row by row of the picture, and a column for each counter all of
+/// whose counts belong to tiles.
 fn tile_table(outcome: &SimulationResult) -> String {
-    let tiles = outcome.framebuffer.layout.tiles();
-    let across = outcome.framebuffer.layout.tiles_across as usize;
+    let layout = outcome.framebuffer.layout;
+    let across = layout.tiles_across as usize;
     let mut heading = "tile_x,tile_y".to_owned();
-    let mut rows: Vec<_> = (0..tiles)
+    let mut rows: Vec<_> = (0..layout.tiles())
         .map(|tile| format!("{},{}", tile % across, tile / across))
         .collect();
     for record in &outcome.records {
-        let is_of_tiles: Vec<_> = (record.columns.iter())
-            .map(|column| !column.name.starts_with("memory.vertex"))
-            .collect();
-        let kept = |columns: usize| is_of_tiles[columns];
-        if record.tiles().len() == 0 {
-            continue;
+        let are_of_tiles = record.are_of_tiles();
+        let kept = || (0..are_of_tiles.len()).filter(|column| are_of_tiles[*column]);
+        for column in kept() {
+            let _ = write!(heading, ",{}", record.columns[column].name);
         }
-        for (place, column) in record.columns.iter().enumerate() {
-            if kept(place) {
-                let _ = write!(heading, ",{}", column.name);
-            }
-        }
-        for (row, changes) in rows.iter_mut().zip(record.tiles()) {
-            for (place, change) in changes.iter().enumerate() {
-                if kept(place) {
-                    let _ = write!(row, ",{change}");
-                }
+        let mut tiles = record.tiles();
+        for row in &mut rows {
+            // Nothing is recorded of a unit without work.
+            let changes = tiles.next();
+            for column in kept() {
+                let _ = write!(row, ",{}", changes.map_or(0, |changes| changes[column]));
             }
         }
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::json;
 use super::simulated::{Simulated, VariantRun};
 use crate::rows::{LimitRow, UnitRow};
+use quadrille_base::math::index;
 use quadrille_gpu::compute::outcome::ComputeResult;
 use quadrille_gpu::compute::stream::KernelCost;
 use quadrille_gpu::frame::FrameTimes;
@@ -111,7 +112,7 @@ fn intervals(
     records.iter_mut().for_each(|record| record.widen(length));
     let named: Vec<_> = timelines.iter().map(|(unit, t)| states(unit, t)).collect();
     let intervals = result.cycles.div_ceil(length);
-    for (interval, first) in (0..intervals).map(|n| (n as usize, n * length)) {
+    for (interval, first) in (0..intervals).map(|n| (index(n), n * length)) {
         let end = result.cycles.min(first + length);
         let mut statistics = vec![
             ("interval.first_cycle".to_owned(), first.to_string()),
