@@ -109,7 +109,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
   quadrille sim scene.ply --preset vr-pipe,orin --method baseline,het+qm
-  quadrille sim scene.ply --cameras cameras.json --view all --method het+qm --warm
+  quadrille sim scene.ply --cameras cameras.json --view all --method het --warm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
 /// The work for every view.
@@ -196,14 +196,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     (args.flags.host.pool()?).install(|| job.run_all(&cameras, &mut files))
 }
 
-/// Refuses pictures that the methods which run at the same time cannot hold in memory.
+/// Refuses pictures for whose runs and results there is no memory.
 fn check_memory_of_runs(methods: &[Method], cameras: &[Camera], threads: usize) -> Result<()> {
-    let mut bytes: Vec<u64> = methods
-        .iter()
-        .map(|method| method.host_bytes_per_pixel())
-        .collect();
-    bytes.sort_unstable_by(|a, b| b.cmp(a));
-    let at_once: u64 = bytes.into_iter().take(threads).sum();
+    let at_once = Method::host_bytes_of_runs(methods, threads);
     cameras
         .iter()
         .try_for_each(|camera| check_memory([camera.width, camera.height], at_once))

@@ -2,7 +2,6 @@
 
 use super::statistics::{Counter, Statistics};
 use super::timing::{Cycle, MAX_WINDOWS};
-use super::unit::{Unit, Visitor};
 use quadrille_base::math::index;
 
 /// What a ledger records.
@@ -206,24 +205,6 @@ fn add_to_row(rows: &mut [u64], row: usize, changes: &[u64]) {
     for (sum, change) in rows[first..].iter_mut().zip(changes) {
         *sum += change;
     }
-}
-
-/// Starts the ledgers of `units`.
-pub fn keep_ledgers(units: &mut impl Unit, spec: LedgerSpec) {
-    struct Keep(LedgerSpec);
-    impl Visitor for Keep {
-        fn activity(&mut self, _name: &'static str, _activity: &mut super::Activity) {}
-
-        fn ledger(
-            &mut self,
-            _names: (&'static str, Option<&'static str>),
-            ledger: &mut Ledger,
-            _counters: &dyn Statistics,
-        ) {
-            ledger.start(self.0);
-        }
-    }
-    units.visit(&mut Keep(spec));
 }
 
 #[cfg(test)]

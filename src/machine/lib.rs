@@ -19,7 +19,7 @@ pub mod warp_filler;
 
 pub use collect::{Collected, PortKind, UnitCycles};
 pub use issue_port::{IssuePort, beat_width};
-pub use ledger::{Column, Ledger, LedgerSpec, Mark, Record, keep_ledgers};
+pub use ledger::{Column, Ledger, LedgerSpec, Mark, Record};
 pub use maps::{MapKind, Maps};
 pub use memory::Memory;
 pub use memory::calendar::Calendar;
@@ -42,5 +42,5 @@ pub use spec::{Field, OptionalPart, Source, Specification};
 pub use stage::{Retired, Sink, Stage, offer_through};
 pub use statistics::{Count, Counter, Peak, Statistics, StatisticsByUnit};
 pub use timing::{Activity, Cycle, Queue, STATES, StallReason, Timeline};
-pub use unit::{Unit, Visitor, keep_timelines};
+pub use unit::{Unit, Visitor, keep_ledgers, keep_timelines};
 pub use warp_filler::{PackCounters, PackSpec, WarpFiller};

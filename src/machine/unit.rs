@@ -1,6 +1,6 @@
 //! Report of a unit: its cycles by stall reason, and its counters.
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, LedgerSpec};
 use super::rate::Rate;
 use super::statistics::Statistics;
 use super::timing::{Activity, Cycle};
@@ -61,4 +61,22 @@ pub fn keep_timelines(units: &mut impl Unit, window: Cycle) {
         }
     }
     units.visit(&mut Keep(window));
+}
+
+/// Starts the ledgers of `units`.
+pub fn keep_ledgers(units: &mut impl Unit, spec: LedgerSpec) {
+    struct Keep(LedgerSpec);
+    impl Visitor for Keep {
+        fn activity(&mut self, _name: &'static str, _activity: &mut Activity) {}
+
+        fn ledger(
+            &mut self,
+            _names: (&'static str, Option<&'static str>),
+            ledger: &mut Ledger,
+            _counters: &dyn Statistics,
+        ) {
+            ledger.start(self.0);
+        }
+    }
+    units.visit(&mut Keep(spec));
 }
