@@ -41,6 +41,16 @@ const MEMORY: usize = 4 << 30;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Film")]
 pub(super) struct FilmFlags {
+    #[command(flatten)]
+    pub(super) path: PathFlags,
+    /// Frames per second of a film [default: the rate that the path states, else 30]
+    #[arg(long, value_name = "RATE", value_parser = str::parse::<FrameRate>)]
+    fps: Option<FrameRate>,
+}
+
+/// Flags about camera paths.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct PathFlags {
     /// Views along a path: a camera_path.json of nerfstudio or another camera file, all of whose cameras
     /// are frames; or, from the cameras of --cameras, spiral, ellipse or interpolate
     #[arg(long, value_name = "FILE|spiral|ellipse|interpolate", conflicts_with_all = ["eye", "target", "up", "orbit"])]
@@ -48,9 +58,6 @@ pub(super) struct FilmFlags {
     /// Frames of a generated path [default: 120]
     #[arg(long, value_name = "N", requires = "path", value_parser = parse_frames)]
     frames: Option<u32>,
-    /// Frames per second of a film [default: the rate that the path states, else 30]
-    #[arg(long, value_name = "RATE", value_parser = str::parse::<FrameRate>)]
-    fps: Option<FrameRate>,
 }
 
 fn parse_frames(text: &str) -> std::result::Result<u32, String> {
@@ -60,7 +67,7 @@ fn parse_frames(text: &str) -> std::result::Result<u32, String> {
     count.ok_or_else(|| format!("expected a whole number from 2 to {MAX_FRAMES}"))
 }
 
-impl FilmFlags {
+impl PathFlags {
     /// The views that these flags and `views` choose for a scene.
     pub(super) fn views(
         &self,
@@ -95,7 +102,9 @@ impl FilmFlags {
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.path.as_deref().into_iter()
     }
+}
 
+impl FilmFlags {
     /// The film to write to `path`, if the extension names a film format.
     pub(super) fn film<'a>(&self, path: Option<&'a Path>) -> Result<Option<Film<'a>>> {
         let Some((path, format)) = path.and_then(|p| Some((p, FilmFormat::of_name(p)?))) else {

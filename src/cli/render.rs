@@ -205,7 +205,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         views = views.of_all();
     }
     let path = &args.scene;
-    let views = args.film.views(&views, path, &scene.splats, verbosity)?;
+    let views = (args.film.path).views(&views, path, &scene.splats, verbosity)?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
@@ -361,7 +361,7 @@ fn prepare_outputs(
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
     let inputs = inputs.into_iter().flatten().chain(args.views.files());
     let inputs = inputs.chain(args.flags.exposures.file());
-    let mut outputs = Outputs::beside(inputs.chain(args.film.files()));
+    let mut outputs = Outputs::beside(inputs.chain(args.film.path.files()));
     if let Some(film) = film {
         match film.file() {
             Some(path) => outputs.add("-o", path)?,

@@ -1,20 +1,24 @@
 //! `sim`: the emulated graphics pipeline.
 
+mod files;
+mod sequence;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
+use super::film::PathFlags;
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
-use super::outputs::{Output, Outputs, Template, VARIANT, VIEW};
+use super::outputs::{Output, Outputs, VARIANT, VIEW};
 use super::views::ViewArgs;
+use files::{FileFlags, Files};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::image::{Frame, check_memory};
-use quadrille_base::output::write_whole;
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
@@ -22,17 +26,17 @@ use quadrille_gpu::method::Method;
 use quadrille_gpu::sensitivity::Sensitivity;
 use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
-use quadrille_gpu::wiring::Watch;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::json::Document;
 use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
-use quadrille_suite::report::{self, maps, screen, sensitivity, trace};
+use quadrille_suite::report::{self, screen, sensitivity};
 use quadrille_suite::{
     Configuration, JobKey, Row, RunFacts, ViewKey, method_row, sweep_table, swept,
 };
+use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
 ///
@@ -52,17 +56,8 @@ pub(super) struct Args {
     /// and "{variant}" are replaced by their names; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Write counts per pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend; all variants
-    /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
-    /// maps are shaded and blended; with quad merging also merged; with early termination also late,
-    /// blends_until_termination and termination_cycle
-    #[arg(long, value_name = "DIR")]
-    maps: Option<PathBuf>,
-    /// Write a trace for Perfetto (ui.perfetto.dev): one process per variant and one track per unit,
-    /// with the percentage of time in each state in up to 512 windows (at most 8 MB; of identical
-    /// units, the first); "{view}" is replaced by the name of the view
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    files: FileFlags,
     /// Arithmetic that decides fragments so close to the alpha cut that f32 cannot tell their side: exact,
     /// as in the reference renderer, or f32, as in a shader core; short for --set cores.near_cut=RULE
     #[arg(long, alias = "near-cut", value_name = "RULE", value_parser = ["exact", "f32"])]
@@ -80,7 +75,7 @@ pub(super) struct Args {
     energy: bool,
     /// Print how the speedups over the first variant change when a number of the configuration that
     /// no publication states is halved and doubled, one at a time, instead of pages
-    #[arg(long, conflicts_with_all = ["output", "maps", "trace", "reference", "frame", "energy"])]
+    #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
@@ -94,6 +89,10 @@ pub(super) struct Args {
     #[command(flatten)]
     views: ViewArgs,
     #[command(flatten)]
+    path: PathFlags,
+    #[command(flatten)]
+    sequence: SequenceFlags,
+    #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
     flags: DrawFlags,
@@ -104,11 +103,13 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 \\
     --maps maps --trace trace.json
   quadrille sim scene.ply --method baseline,het+qm -o '{variant}.png' --json
+  quadrille sim scene.ply --method het+qm --stats stats.txt --stats-every 100000
   quadrille sim scene.ply --method baseline,het+qm,compute,compute:none
   quadrille sim scene.ply --method compute,baseline,het+qm --frame --energy
   quadrille sim scene.ply --preset orin --set tc.bins=64 --set crop.format=rgba8
   quadrille sim scene.ply --set tc.bins=8,16,32 --set crop.format=rgba8,rgba16f
   quadrille sim scene.ply --preset vr-pipe,orin --method baseline,het+qm
+  quadrille sim scene.ply --cameras cameras.json --view all --method het --warm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
 /// The work for every view.
@@ -122,7 +123,6 @@ struct Job<'a> {
     /// The methods that are variants of the pipeline.
     variants: &'a [Variant],
     output: Option<&'a Output>,
-    trace: Option<&'a Template>,
     verbosity: Verbosity,
 }
 
@@ -140,6 +140,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let methods = named_methods(&args.emulation.methods)?;
+    args.sequence.check(&methods)?;
     let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
     let estimated = args.estimated_units();
     GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
@@ -157,27 +158,26 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.flags.background.is_some() && output.is_none() {
         verbosity.warn("--background has no effect: it is for pictures (-o)");
     }
-    let trace = args.trace.as_deref();
-    let trace = trace
-        .map(|path| Template::parse("--trace", path, &[VIEW]))
-        .transpose()?;
+    let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
+    let other_stdout = [("--json", args.json), ("-o -", output_on_stdout)];
+    let other_stdout = other_stdout.iter().find(|(_, is_given)| *is_given);
+    let mut files = args
+        .files
+        .parse(&methods, other_stdout.map(|(flag, _)| *flag))?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, verbosity)?;
-    let cameras = args.views.views(path, &scene.splats, verbosity)?;
+    let views = (args.path).views(&args.views, path, &scene.splats, verbosity)?;
+    let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
     check_memory_of_runs(&methods, &cameras, args.flags.host.threads())?;
-    let mut outputs = Outputs::beside(args.views.files().chain(config_file).chain([path]));
+    let views = args.views.files().chain(args.path.files());
+    let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
-    if let Some(trace) = &trace {
-        trace.prepare(&mut outputs, &cameras, &["all".to_owned()])?;
-    }
-    if let Some(folder) = &args.maps {
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    }
+    files.prepare(&mut outputs, &cameras, &names)?;
     let job = Job {
         args,
         scene: &scene,
@@ -191,20 +191,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         methods: &methods,
         variants: &variants,
         output: output.as_ref(),
-        trace: trace.as_ref(),
         verbosity,
     };
-    args.flags.host.pool()?.install(|| job.run_all(&cameras))
+    (args.flags.host.pool()?).install(|| job.run_all(&cameras, &mut files))
 }
 
-/// Refuses pictures that the methods which run at the same time cannot hold in memory.
+/// Refuses pictures for whose runs and results there is no memory.
 fn check_memory_of_runs(methods: &[Method], cameras: &[Camera], threads: usize) -> Result<()> {
-    let mut bytes: Vec<u64> = methods
-        .iter()
-        .map(|method| method.host_bytes_per_pixel())
-        .collect();
-    bytes.sort_unstable_by(|a, b| b.cmp(a));
-    let at_once: u64 = bytes.into_iter().take(threads).sum();
+    let at_once = Method::host_bytes_of_runs(methods, threads);
     cameras
         .iter()
         .try_for_each(|camera| check_memory([camera.width, camera.height], at_once))
@@ -224,20 +218,20 @@ impl Args {
 
     /// Refuses outputs of single configurations for a sweep.
     fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
-        let single = [
+        let others = [
+            ("--warm or --stereo", self.sequence.is_sequence()),
             ("-o", self.output.is_some()),
-            ("--maps", self.maps.is_some()),
-            ("--trace", self.trace.is_some()),
             ("--sensitivity", self.sensitivity),
             ("--frame without --json", self.frame && !self.json),
             ("--energy without --json", self.energy && !self.json),
             ("--config-dump", self.config_dump),
         ];
-        match single.iter().find(|(_, is_given)| *is_given) {
+        let mut single = self.files.given().into_iter().chain(others);
+        match single.find(|(_, is_given)| *is_given) {
             Some((flag, _)) if configurations > 1 => {
                 let expected = "one preset, file and value per --set beside it";
                 let found = format!("{configurations} configurations");
-                Err(Error::argument(*flag, expected, found))
+                Err(Error::argument(flag, expected, found))
             }
             _ => Ok(()),
         }
@@ -245,13 +239,14 @@ impl Args {
 }
 
 impl Job<'_> {
-    fn run_all(&self, cameras: &[Camera]) -> Result<Exit> {
+    fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
         let progress = self.verbosity.progress("views");
         let steps = progress.task.steps(steps as u64);
         let mut printed = Printed::default();
         let mut exit = Exit::Done;
         let mut warned = Vec::new();
+        let mut sequence = Sequence::default();
         for camera in cameras {
             warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
             let level = self.args.flags.host.level;
@@ -275,7 +270,8 @@ impl Job<'_> {
                 self.verbosity.warn(&text);
             }
             for configuration in self.configurations {
-                let simulated = self.simulate(camera, &prepared, configuration)?;
+                let drawn = (camera, &prepared);
+                let simulated = self.simulate(drawn, configuration, &sequence, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
@@ -295,23 +291,48 @@ impl Job<'_> {
                         warned.push(warning);
                     }
                 }
+                let remarks = simulated.runs.iter();
+                for remark in
+                    remarks.filter_map(|r| estimates::placement_remark(&r.outcome, config))
+                {
+                    if !warned.contains(&remark) {
+                        self.verbosity.note(&remark);
+                        warned.push(remark);
+                    }
+                }
                 if self.args.json {
                     printed.documents.push(json!(Document::of(&simulated)));
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(&simulated, configuration));
-                } else if !self.output.is_some_and(Output::is_stdout) {
+                } else if !self.is_on_stdout() {
                     printed.page(&progress, &screen::pages(&simulated))?;
+                }
+                if self.args.sequence.is_sequence() {
+                    sequence.push(simulated, self.args.sequence.draws_per_frame());
                 }
                 steps.advance(1)?;
             }
         }
         drop(progress);
+        files.finish()?;
+        let is_sequence = self.args.sequence.is_sequence();
         if self.args.json {
-            print_json(json!({"views": printed.documents}))?;
+            let mut document = json!({"views": printed.documents});
+            if is_sequence {
+                document["sequence"] = sequence.document();
+            }
+            print_json(document)?;
+        } else if is_sequence && !self.is_on_stdout() {
+            print(format!("\n{}", sequence.table()))?;
         } else if !printed.rows.is_empty() {
             print(sweep_table::table(&printed.rows, "view"))?;
         }
         Ok(exit)
+    }
+
+    /// Whether a picture or statistics take the place of the pages.
+    fn is_on_stdout(&self) -> bool {
+        self.args.files.is_on_stdout() || self.output.is_some_and(Output::is_stdout)
     }
 
     fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
@@ -323,15 +344,15 @@ impl Job<'_> {
     /// Runs a view through all variants and writes its files.
     fn simulate<'a>(
         &'a self,
-        camera: &Camera,
-        prepared: &PreparedView<'_>,
+        (camera, prepared): (&Camera, &PreparedView<'_>),
         configuration: &'a Configuration,
+        sequence: &Sequence,
+        files: &mut Files<'_>,
     ) -> Result<Simulated<'a>> {
-        let watch = Watch {
-            maps: self.args.maps.is_some(),
-            timelines: self.args.trace.is_some(),
-        };
-        let machines = Machine::all(&configuration.config, self.methods, watch)?;
+        let mut machines = Machine::all(&configuration.config, self.methods, files.watch())?;
+        if self.args.sequence.warm {
+            machines = sequence.warmed(machines);
+        }
         let start = Instant::now();
         let runs = Machine::run_all_task(&machines, prepared, interrupt::task())?;
         let host = [prepared.prepared_in, start.elapsed()];
@@ -369,13 +390,7 @@ impl Job<'_> {
             host,
             runs: runs.collect::<Result<_>>()?,
         };
-        if let Some(folder) = &self.args.maps {
-            maps::write(folder, &simulated)?;
-        }
-        if let Some(trace) = self.trace {
-            let path = trace.path(&camera.name, "all");
-            write_whole(&path, |out| trace::write(out, &simulated))?;
-        }
+        files.write(&simulated, file_name)?;
         Ok(simulated)
     }
 

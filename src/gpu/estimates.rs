@@ -12,6 +12,7 @@ use super::method::Method;
 use super::outcome::Outcome;
 use super::result::SimulationResult;
 use super::warp::cores::CoresCounters;
+use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_machine::{CacheCounters, L2Counters, SECTOR_BYTES};
 
 /// Modelled times of a frame whose draw or raster kernel is `outcome`; `work` describes its preprocessing.
@@ -49,6 +50,28 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let cores = config.gpu.gpcs * config.cores.cores;
     let spec = &config.energy;
     Some(spec.estimate(events, outcome.cycles(), clock, cores))
+}
+
+/// Blocks of the raster kernel per place on the cores from which on their placement matters little: with 1.5 (144 tiles on
+/// 96 places) the time varies by 18 % in either direction, with 23 (2,170 tiles) by half a per cent.
+const LEAST_BLOCKS_PER_PLACE: u64 = 10;
+
+/// A remark on a software renderer whose picture has so few tiles that the placement of their blocks on the cores decides
+/// its cycles.
+pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
+    let Outcome::Compute(result) = outcome else {
+        return None;
+    };
+    let tiles = TileLayout::new(result.frame.width(), result.frame.height()).tiles() as u64;
+    let places = config.gpu.gpcs * config.cores.cores * result.blocks_per_core;
+    let least = LEAST_BLOCKS_PER_PLACE * places;
+    (tiles < least).then(|| {
+        format!(
+            "{}: {tiles} tiles on {places} places for blocks: their placement decides up to a fifth of the cycles; \
+             pictures of at least {least} tiles of {TILE_PX}x{TILE_PX} pixels can be compared",
+            outcome.method()
+        )
+    })
 }
 
 /// What an estimate of a method's energy cannot be taken for, as a warning.

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use quadrille_machine::{Cycle, spec};
+use quadrille_machine::{Cycle, documented, spec};
 
 spec! {
     /// The sort ahead of a draw through the graphics pipeline.
@@ -17,21 +17,23 @@ spec! {
     }
 }
 
-/// Modelled times of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct FrameTimes {
-    /// Milliseconds of the culling, projection and colouring of splats.
-    pub preprocess_ms: f64,
-    /// Milliseconds of the sort, in software with the kernels that list splats in tiles.
-    pub sort_ms: f64,
-    /// Milliseconds of the draw or of the raster kernel.
-    pub raster_ms: f64,
-    /// Sum of the parts in milliseconds.
-    pub total_ms: f64,
-    /// Frames per second; `None` for a frame without time.
-    pub fps: Option<f64>,
-    /// Share of the raster in the frame, 0 to 1; `None` for a frame without time.
-    pub raster_share: Option<f64>,
+documented! {
+    /// Modelled times of a frame.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+    pub struct FrameTimes {
+        /// Milliseconds of the culling, projection and colouring of splats.
+        pub preprocess_ms: f64,
+        /// Milliseconds of the sort, in software with the kernels that list splats in tiles.
+        pub sort_ms: f64,
+        /// Milliseconds of the draw or of the raster kernel.
+        pub raster_ms: f64,
+        /// Sum of the parts in milliseconds.
+        pub total_ms: f64,
+        /// Frames per second; `None` for a frame without time.
+        pub fps: Option<f64>,
+        /// Share of the raster in the frame, 0 to 1; `None` for a frame without time.
+        pub raster_share: Option<f64>,
+    }
 }
 
 impl FrameTimes {

@@ -8,44 +8,48 @@ use super::warp::raced_picture::RacedPicture;
 use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
 use super::zrop::framebuffer::Framebuffer;
 use quadrille_base::image::metrics::psnr_and_max_abs;
-use quadrille_machine::StatisticsByUnit;
+use quadrille_machine::{StatisticsByUnit, documented};
 
-/// Counts of blending in the shader without order, and its effect on the picture.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct ShaderBlendOutcome {
-    /// Fragments that were blended and that the picture does not contain: their update was overwritten by a
-    /// fragment that had read the pixel before.
-    pub lost_updates: u64,
-    /// Fragments blended behind a fragment that was drawn after them.
-    pub out_of_order_updates: u64,
-    /// Peak signal-to-noise ratio against the picture of the baseline, in decibels; `None` if the two are the
-    /// same.
-    pub psnr_vs_baseline_db: Option<f64>,
-    /// Largest difference of a colour channel from the picture of the baseline.
-    pub max_abs_vs_baseline: f64,
-    /// Sectors of colour that shaders read.
-    pub sectors_read: u64,
-    /// Sectors of colour that shaders wrote.
-    pub sectors_written: u64,
+documented! {
+    /// Counts of blending in the shader without order, and its effect on the picture.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+    pub struct ShaderBlendOutcome {
+        /// Fragments that were blended and that the picture does not contain: their update was overwritten by a
+        /// fragment that had read the pixel before.
+        pub lost_updates: u64,
+        /// Fragments blended behind a fragment that was drawn after them.
+        pub out_of_order_updates: u64,
+        /// Peak signal-to-noise ratio against the picture of the baseline, in decibels; `None` if the two are the
+        /// same.
+        pub psnr_vs_baseline_db: Option<f64>,
+        /// Largest difference of a colour channel from the picture of the baseline.
+        pub max_abs_vs_baseline: f64,
+        /// Sectors of colour that shaders read.
+        pub sectors_read: u64,
+        /// Sectors of colour that shaders wrote.
+        pub sectors_written: u64,
+    }
 }
 
-/// Counts of blending in critical sections.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct InterlockOutcome {
-    /// Flushes of tile coalescing before a quad that covers a pixel which its bin holds.
-    pub conflict_flushes: u64,
-    /// Tickets taken: flushes with at least one warp.
-    pub tickets: u64,
-    /// Tickets that a warp waited for.
-    pub handoffs: u64,
-    /// Warps that waited for their ticket.
-    pub warps_waited: u64,
-    /// Cycles that warps kept their slots while they waited for their ticket, over all warps.
-    pub wait_cycles: u64,
-    /// Sectors of colour that shaders read.
-    pub sectors_read: u64,
-    /// Sectors of colour that shaders wrote.
-    pub sectors_written: u64,
+documented! {
+    /// Counts of blending in critical sections.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    pub struct InterlockOutcome {
+        /// Flushes of tile coalescing before a quad that covers a pixel which its bin holds.
+        pub conflict_flushes: u64,
+        /// Tickets taken: flushes with at least one warp.
+        pub tickets: u64,
+        /// Tickets that a warp waited for.
+        pub handoffs: u64,
+        /// Warps that waited for their ticket.
+        pub warps_waited: u64,
+        /// Cycles that warps kept their slots while they waited for their ticket, over all warps.
+        pub wait_cycles: u64,
+        /// Sectors of colour that shaders read.
+        pub sectors_read: u64,
+        /// Sectors of colour that shaders wrote.
+        pub sectors_written: u64,
+    }
 }
 
 /// Counts of blending in the shader, by its order.

@@ -68,6 +68,19 @@ impl Machine {
         machines.collect()
     }
 
+    /// The machine for the first frame of a sequence, or for the one after `before`, as
+    /// [`Simulator::in_sequence`]; the software renderer and the accelerator begin every frame with empty caches.
+    #[must_use]
+    pub fn in_sequence(self, before: Option<&Outcome>) -> Self {
+        match self {
+            Self::Pipeline(method, simulator) => {
+                let before = before.and_then(Outcome::pipeline);
+                Self::Pipeline(method, Box::new(simulator.in_sequence(before)))
+            }
+            other => other,
+        }
+    }
+
     /// Renders a view.
     pub fn run(&self, view: &PreparedView<'_>) -> MethodRun {
         self.draw(view, &Task::NEVER)

@@ -58,12 +58,31 @@ impl Method {
 
     /// Bytes of host memory that a run takes for each pixel of the picture, besides its splats: measured on pictures
     /// of 8192 x 8192 pixels and rounded up.
-    pub fn host_bytes_per_pixel(self) -> u64 {
+    fn host_bytes_per_pixel(self) -> u64 {
         match self {
             Self::Pipeline(_) | Self::MultiPass(_) => 36,
             Self::Compute(_) | Self::Gscore => 50,
             Self::InShader(_) => 92,
         }
+    }
+
+    /// Bytes of host memory for each pixel that the result of a run takes: measured on covered pictures of 2048 x 2048
+    /// pixels and rounded up.
+    fn kept_bytes_per_pixel(self) -> u64 {
+        match self {
+            Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_) => 28,
+            Self::Compute(_) | Self::Gscore => 17,
+        }
+    }
+
+    /// Bytes of host memory for each pixel that runs of all `methods` take, of which up to `threads` run at once, and whose
+    /// results are all kept.
+    pub fn host_bytes_of_runs(methods: &[Self], threads: usize) -> u64 {
+        let kept: u64 = methods.iter().map(|m| m.kept_bytes_per_pixel()).sum();
+        let of_run = |method: &Self| method.host_bytes_per_pixel() - method.kept_bytes_per_pixel();
+        let mut more: Vec<_> = methods.iter().map(of_run).collect();
+        more.sort_unstable_by(|a, b| b.cmp(a));
+        kept + more.into_iter().take(threads).sum::<u64>()
     }
 
     /// Name of the method, as [`Method::parse`] takes it.
@@ -154,5 +173,19 @@ impl fmt::Display for Method {
             Self::Compute(method) => method.fmt(f),
             Self::Gscore => f.write_str(GSCORE),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two runs at once take 92 and 50 bytes per pixel, and the results of the other two 28 and 17.
+    #[test]
+    fn results_take_memory_while_other_methods_run() {
+        let names = ["baseline", "compute", "shader-blend", "gscore"].map(str::to_owned);
+        let methods = Method::parse_all(&names).unwrap();
+        assert_eq!(Method::host_bytes_of_runs(&methods, 2), 92 + 50 + 28 + 17);
+        assert_eq!(Method::host_bytes_of_runs(&methods[..1], 8), 36);
     }
 }

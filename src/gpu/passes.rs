@@ -13,18 +13,20 @@ use serde::Serialize;
 
 use super::draw_state::DrawState;
 use quadrille_base::math::fit;
-use quadrille_machine::{Activity, Cycle, Sink, Unit, Visitor};
+use quadrille_machine::{Activity, Cycle, Sink, Unit, Visitor, documented};
 
-/// A pass: a batch of splats, and the stencil update behind it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Pass {
-    /// Cycles of the batch, until the pipeline has drained and, if an update follows, CROP's colours are in
-    /// the L2.
-    pub draw_cycles: Cycle,
-    /// Cycles of the stencil update; 0 behind the last batch, which none follows.
-    pub update_cycles: Cycle,
-    /// Pixels that the update terminated, which were not before.
-    pub terminated_pixels: u64,
+documented! {
+    /// A pass: a batch of splats, and the stencil update behind it.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    pub struct Pass {
+        /// Cycles of the batch, until the pipeline has drained and, if an update follows, CROP's colours are in
+        /// the L2.
+        pub draw_cycles: Cycle,
+        /// Cycles of the stencil update; 0 behind the last batch, which none follows.
+        pub update_cycles: Cycle,
+        /// Pixels that the update terminated, which were not before.
+        pub terminated_pixels: u64,
+    }
 }
 
 /// Splits `splats` splats into `passes` batches whose sizes differ by one at most. There is at least one

@@ -22,81 +22,92 @@ use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
 use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
 use super::warp::update::UpdateCounters;
-use super::zrop::framebuffer::Framebuffer;
+use super::zrop::framebuffer::{Framebuffer, FramebufferLines};
 use super::zrop::unit::ZropCounters;
 use quadrille_base::image::Frame;
 use quadrille_machine::{
-    CacheCounters, Collected, Cycle, L2Counters, Maps, PackCounters, StatisticsByUnit, Traffic,
-    TrafficByClient, Unit, UnitCycles,
+    CacheCounters, Collected, Cycle, DramRequest, HeldLines, L2Counters, Maps, PackCounters,
+    Record, StatisticsByUnit, Traffic, TrafficByClient, Unit, UnitCycles, documented,
 };
 
-/// Result of a simulation.
-#[derive(Debug, Serialize)]
-#[non_exhaustive]
-pub struct SimulationResult {
-    /// Simulated variant.
-    pub variant: Variant,
-    /// Cycles from the start of the draw to the end of the last raster operation, which may be a blend,
-    /// a test, or a termination update that delays a test, and until the last write to the L2 or DRAM
-    /// is accepted. Dirty data that no eviction has written by then stay in the caches.
-    pub cycles: Cycle,
-    /// Outcomes of fragments.
-    pub fragments: FragmentCounts,
-    /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
-    pub near_cut_fragments: u64,
-    /// Outcomes of quads.
-    pub quads: QuadCounts,
-    /// Outcomes of primitives and raster tiles.
-    pub raster: PrimitiveCounts,
-    /// Fragment warps launched.
-    pub warps: u64,
-    /// Vertex warps run.
-    pub vertex_warps: u64,
-    /// Flushes of tile-grid coalescing.
-    pub tgc: Flushes,
-    /// Flushes of tile coalescing.
-    pub tc: Flushes,
-    /// Statistics of quad reordering; zeros in variants without.
-    pub qru: QruCounters,
-    /// Statistics of warp packing.
-    pub pack: PackCounters,
-    /// Pixels that reached the termination threshold.
-    pub terminations: u64,
-    /// Termination updates, one per pixel.
-    pub updates: u64,
-    /// Accesses of fragment warps to the first-level caches.
-    pub l1: AttributeCounters,
-    /// Largest numbers of splats in the buffer of vertex results.
-    pub vertex_buffer: VertexBufferPeaks,
-    /// Statistics of the CROP cache.
-    pub crop_cache: CacheCounters,
-    /// Statistics of the stencil and depth cache.
-    pub z_cache: CacheCounters,
-    /// Traffic of the L2.
-    pub l2: L2Counters,
-    /// Bytes moved to and from DRAM.
-    pub dram_bytes: u64,
-    /// Bytes moved by client.
-    pub traffic: TrafficByClient,
-    /// Passes of the rendering, one if the splats were drawn at once.
-    #[serde(skip)]
-    pub passes: Vec<Pass>,
-    /// Work of the stencil updates between the passes, whose fragments and quads no other count holds.
-    #[serde(skip)]
-    pub stencil_updates: UpdateCounters,
-    /// Counts of blending in the shader, if CROP did not blend.
-    #[serde(skip)]
-    pub in_shader: Option<InShader>,
-    /// Cycles by port, in pipeline order.
-    pub units: Vec<UnitCycles>,
-    /// Statistics of all units.
-    pub statistics: StatisticsByUnit,
-    /// Framebuffer at the end of the draw.
-    #[serde(skip)]
-    pub framebuffer: Framebuffer,
-    /// Counts per pixel, if kept.
-    #[serde(skip)]
-    pub maps: Option<Box<Maps>>,
+documented! {
+    /// Result of a simulation.
+    #[derive(Debug, Serialize)]
+    #[non_exhaustive]
+    pub struct SimulationResult {
+        /// Simulated variant.
+        pub variant: Variant,
+        /// Cycles from the start of the draw to the end of the last raster operation, which may be a blend,
+        /// a test, or a termination update that delays a test, and until the last write to the L2 or DRAM
+        /// is accepted. Dirty data that no eviction has written by then stay in the caches.
+        pub cycles: Cycle,
+        /// Outcomes of fragments.
+        pub fragments: FragmentCounts,
+        /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+        pub near_cut_fragments: u64,
+        /// Outcomes of quads.
+        pub quads: QuadCounts,
+        /// Outcomes of primitives and raster tiles.
+        pub raster: PrimitiveCounts,
+        /// Fragment warps launched.
+        pub warps: u64,
+        /// Vertex warps run.
+        pub vertex_warps: u64,
+        /// Flushes of tile-grid coalescing.
+        pub tgc: Flushes,
+        /// Flushes of tile coalescing.
+        pub tc: Flushes,
+        /// Statistics of quad reordering; zeros in variants without.
+        pub qru: QruCounters,
+        /// Statistics of warp packing.
+        pub pack: PackCounters,
+        /// Pixels that reached the termination threshold.
+        pub terminations: u64,
+        /// Termination updates, one per pixel.
+        pub updates: u64,
+        /// Accesses of fragment warps to the first-level caches.
+        pub l1: AttributeCounters,
+        /// Largest numbers of splats in the buffer of vertex results.
+        pub vertex_buffer: VertexBufferPeaks,
+        /// Statistics of the CROP cache.
+        pub crop_cache: CacheCounters,
+        /// Statistics of the stencil and depth cache.
+        pub z_cache: CacheCounters,
+        /// Traffic of the L2.
+        pub l2: L2Counters,
+        /// Bytes moved to and from DRAM.
+        pub dram_bytes: u64,
+        /// Bytes moved by client.
+        pub traffic: TrafficByClient,
+        /// Passes of the rendering, one if the splats were drawn at once.
+        #[serde(skip)]
+        pub passes: Vec<Pass>,
+        /// Work of the stencil updates between the passes, whose fragments and quads no other count holds.
+        #[serde(skip)]
+        pub stencil_updates: UpdateCounters,
+        /// Counts of blending in the shader, if CROP did not blend.
+        #[serde(skip)]
+        pub in_shader: Option<InShader>,
+        /// Cycles by port, in pipeline order.
+        pub units: Vec<UnitCycles>,
+        /// Statistics of all units.
+        pub statistics: StatisticsByUnit,
+        /// Framebuffer at the end of the draw.
+        #[serde(skip)]
+        pub framebuffer: Framebuffer,
+        /// Counts per pixel, if kept.
+        #[serde(skip)]
+        pub maps: Option<Box<Maps>>,
+        /// Counters by screen tile and by interval, if kept: of units, and of memory.
+        #[serde(skip)]
+        pub records: Vec<Record>,
+        /// Lines that the L2 holds for the next frame, if the draw is one of a sequence.
+        #[serde(skip)]
+        pub held_lines: Option<HeldLines>,
+        /// Requests to DRAM in the order of their cycles, if kept.
+        #[serde(skip)]
+        pub dram_requests: Vec<DramRequest>,
+    }
 }
 
 impl SimulationResult {
@@ -106,9 +117,10 @@ impl SimulationResult {
         (variant, blending): (Variant, Option<ShaderOrder>),
         passes: Vec<Pass>,
         units: &mut impl Unit,
-        state: DrawState<'_>,
+        mut state: DrawState<'_>,
     ) -> Self {
         let run = Collected::of(units, state.memory.writes_done());
+        let lines = FramebufferLines::of(&state.framebuffer);
         let of = &run.statistics;
         let assembly: AssemblyCounters = of.of("vpo");
         let setup: SetupCounters = of.of("setup");
@@ -182,6 +194,9 @@ impl SimulationResult {
             in_shader,
             units: [run.units, state.memory.units(run.cycles)].concat(),
             statistics: run.statistics,
+            records: (run.records.into_iter().chain(state.memory.l2.take_record())).collect(),
+            held_lines: state.memory.end_frame(&lines.tests),
+            dram_requests: state.memory.dram.take_requests(),
         }
     }
 

@@ -41,17 +41,24 @@ use quadrille_base::math::narrow;
 use quadrille_base::raster::tiles::TileLayout;
 use quadrille_base::task::Task;
 use quadrille_machine::{
-    Beat, Cycle, L2Spec, Maps, Memory, Primitive, RasterTile, Retired, Sink, Specification, Unit,
-    chain, keep_timelines,
+    Beat, Cycle, HeldLines, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
+    Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,
 };
 
 /// Optional results of a run.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Watch {
     /// Keep counts per pixel.
     pub maps: bool,
     /// Keep timelines of the units.
     pub timelines: bool,
+    /// Keep counters by screen tile.
+    pub tiles: bool,
+    /// Keep timelines and counters by intervals of this many cycles; 0 for none.
+    pub interval: Cycle,
+    /// Keep the requests to DRAM.
+    pub dram: bool,
 }
 
 /// Builder of the units of one GPC, in sections that are nested from the last to the first.
@@ -224,6 +231,8 @@ pub struct Simulator {
     passes: u32,
     /// Order in which the shader blends; `None` if CROP does.
     blending: Option<ShaderOrder>,
+    /// Lines that the L2 holds since the frame before, if the draw is one of a sequence; the first finds none.
+    sequence: Option<Option<HeldLines>>,
     watch: Watch,
     task: Task,
 }
@@ -252,6 +261,7 @@ impl Simulator {
             variant,
             passes: 1,
             blending: None,
+            sequence: None,
             watch: Watch::default(),
             task: Task::NEVER,
         }
@@ -283,6 +293,17 @@ impl Simulator {
         Self { passes, ..self }
     }
 
+    /// Draws frames of a sequence, the first one or the one after `before`. The L2 then caches what vertex shading reads
+    /// too, and holds what it held at the end of `before`; the lines of stencil and depth values are cleared. All other
+    /// caches begin empty.
+    pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
+        let held = before.and_then(|result| result.held_lines.clone());
+        Self {
+            sequence: Some(held),
+            ..self
+        }
+    }
+
     /// Creates a simulator of the conventional pipeline up to the shader cores, whose fragment shader blends
     /// in `order` instead of CROP (VR-Pipe, section IV-A).
     ///
@@ -310,6 +331,37 @@ impl Simulator {
         })
     }
 
+    /// Starts the optional records of units and of memory.
+    fn watch_units(
+        &self,
+        units: &mut impl Unit,
+        state: &mut DrawState<'_>,
+        lines: &FramebufferLines,
+    ) {
+        let Watch {
+            timelines,
+            tiles,
+            interval,
+            dram,
+            ..
+        } = self.watch;
+        if timelines || interval > 0 {
+            let window = [interval, Timeline::FIRST_WINDOW][usize::from(interval == 0)];
+            keep_timelines(units, window);
+            state.memory.keep_timelines(window);
+        }
+        if tiles || interval > 0 {
+            let of_picture = state.framebuffer.layout.tiles();
+            let tiles = if tiles { of_picture } else { 0 };
+            let spec = LedgerSpec { tiles, interval };
+            keep_ledgers(units, spec);
+            state.memory.keep_ledger(spec, lines.by_tile(of_picture));
+        }
+        if dram {
+            state.memory.keep_requests();
+        }
+    }
+
     /// Simulates a draw on GPCs wired by `gpc`, from sections of [`Gpc`] and any other stages.
     pub fn run_with<'a, C>(
         &self,
@@ -326,6 +378,9 @@ impl Simulator {
         let updating = passes::batches(draw.len(), self.passes).len() > 1;
         let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
         state.task = self.task.clone();
+        if let Some(before) = &self.sequence {
+            state.memory.begin_frame(before.as_ref());
+        }
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
         let l2_latency = state.memory.l2.latency();
@@ -363,10 +418,7 @@ impl Simulator {
         let crossbar = Crossbar::new(&config.crossbar, map, gpcs);
         let batch = config.distributor.warps_per_batch * config.vertex.splats_per_warp;
         let mut chain = Distributor::new(&config.distributor, batch, geometry, crossbar);
-        if self.watch.timelines {
-            keep_timelines(&mut chain);
-            state.memory.keep_timelines();
-        }
+        self.watch_units(&mut chain, &mut state, &lines);
         let gap = config.passes.draw_gap_cycles;
         let passes = passes::run(&mut chain, &mut state, self.passes, gap);
         SimulationResult::collect((self.variant, self.blending), passes, &mut chain, state)

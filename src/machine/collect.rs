@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::ledger::{Ledger, Record};
 use super::rate::Rate;
 use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
@@ -42,7 +43,7 @@ pub struct UnitCycles {
     /// Largest rate at which items pass each instance, if it has one.
     #[serde(skip)]
     pub rate: Option<Rate>,
-    /// Timeline of the first instance, if one was kept.
+    /// Sum of the timelines of all instances, if they were kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
 }
@@ -179,6 +180,8 @@ pub struct Collected {
     pub units: Vec<UnitCycles>,
     /// Statistics by unit.
     pub statistics: StatisticsByUnit,
+    /// Records of units, if they were kept.
+    pub records: Vec<Record>,
 }
 
 impl Collected {
@@ -194,6 +197,7 @@ impl Collected {
             mut ports,
             cache_ports,
             statistics,
+            records,
         } = seen;
         for (_, activity) in &mut ports {
             activity.idle_until(cycles, StallReason::Drained);
@@ -206,6 +210,7 @@ impl Collected {
             cycles,
             units: unit_cycles(&ports).into_iter().chain(cache_ports).collect(),
             statistics,
+            records,
         }
     }
 }
@@ -218,6 +223,7 @@ struct Seen {
     /// Ports of caches with their rates, instances and bytes.
     cache_ports: Vec<(&'static str, Rate, [u64; 2])>,
     statistics: StatisticsByUnit,
+    records: Vec<Record>,
 }
 
 impl Visitor for Seen {
@@ -239,6 +245,22 @@ impl Visitor for Seen {
 
     fn statistics(&mut self, name: &'static str, statistics: &dyn Statistics) {
         self.statistics.add(name, statistics);
+    }
+
+    fn ledger(
+        &mut self,
+        (unit, port): (&'static str, Option<&'static str>),
+        ledger: &mut Ledger,
+        counters: &dyn Statistics,
+    ) {
+        let Some(record) = ledger.take(&format!("counters.{unit}"), counters, port) else {
+            return;
+        };
+        let mut records = self.records.iter_mut();
+        match records.find(|other| other.columns == record.columns) {
+            Some(sum) => sum.merge(record),
+            None => self.records.push(record),
+        }
     }
 
     fn end(&mut self, at: Cycle) {
@@ -276,7 +298,12 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             moved: sum(&|a| a.moved),
             rate: alike.first().and_then(|(_, a)| a.rate),
             idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),
-            timeline: alike.first().and_then(|(_, a)| a.timeline().cloned()),
+            timeline: (alike.iter())
+                .filter_map(|(_, activity)| activity.timeline().cloned())
+                .reduce(|mut sum, other| {
+                    sum.merge(other);
+                    sum
+                }),
         }
     };
     names.iter().enumerate().map(unit).collect()

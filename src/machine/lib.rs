@@ -3,6 +3,7 @@
 
 pub mod collect;
 pub mod issue_port;
+pub mod ledger;
 pub mod maps;
 pub mod memory;
 pub mod packets;
@@ -18,11 +19,12 @@ pub mod warp_filler;
 
 pub use collect::{Collected, PortKind, UnitCycles};
 pub use issue_port::{IssuePort, beat_width};
+pub use ledger::{Column, Ledger, LedgerSpec, Mark, Record};
 pub use maps::{MapKind, Maps};
 pub use memory::Memory;
 pub use memory::calendar::Calendar;
-pub use memory::dram::DramSpec;
-pub use memory::l2::{L2Counters, L2Spec};
+pub use memory::dram::{DramRequest, DramSpec};
+pub use memory::l2::{HeldLines, L2Counters, L2Spec, TileLines};
 pub use memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
 pub use memory::lru::LruLines;
 pub use memory::sector_cache::{CacheCounters, sectors_of};
@@ -35,10 +37,10 @@ pub use packets::{
 pub use quadrille_base::Result;
 pub use rate::Rate;
 pub use rate_limiter::{RateClock, RateLimiter};
-pub use rigid_unit::{Process, Rigid, RigidUnit};
+pub use rigid_unit::{CycleGroups, Process, Rigid, RigidUnit};
 pub use spec::{Field, OptionalPart, Source, Specification};
 pub use stage::{Retired, Sink, Stage, offer_through};
-pub use statistics::{Counter, Peak, Statistics, StatisticsByUnit};
+pub use statistics::{Count, Counter, Peak, Statistics, StatisticsByUnit};
 pub use timing::{Activity, Cycle, Queue, STATES, StallReason, Timeline};
-pub use unit::{Unit, Visitor, keep_timelines};
+pub use unit::{Unit, Visitor, keep_ledgers, keep_timelines};
 pub use warp_filler::{PackCounters, PackSpec, WarpFiller};

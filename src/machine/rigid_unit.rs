@@ -2,8 +2,9 @@
 //! time and produces at most one item.
 
 use super::issue_port::IssuePort;
+use super::ledger::Ledger;
 use super::stage::{Sink, Stage};
-use super::statistics::Statistics;
+use super::statistics::{Counter, Statistics};
 use super::timing::Cycle;
 use super::unit::{Unit, Visitor};
 
@@ -12,7 +13,7 @@ pub trait Rigid: Clone {
     /// Name of the unit in reports.
     const NAME: &'static str;
     /// Statistics of the unit.
-    type Counters: Statistics + Default;
+    type Counters: Statistics + Counter + Default;
 
     /// Creates the idle issue port: its rate and latency.
     fn port(&self) -> IssuePort;
@@ -35,6 +36,11 @@ pub trait Process<M>: Rigid {
         0
     }
 
+    /// Screen tile of an item, if it belongs to one.
+    fn tile(_item: &Self::In) -> Option<u32> {
+        None
+    }
+
     /// Processes an item. Returns for how many items it counts at the issue port, at least 1, and the
     /// packet to emit, if any.
     fn process(
@@ -45,19 +51,62 @@ pub trait Process<M>: Rigid {
     ) -> (u64, Option<Self::Out>);
 }
 
+/// Groups of items that share the current cycle of an issue port.
+#[derive(Debug)]
+pub struct CycleGroups {
+    most: u64,
+    cycle: Cycle,
+    groups: u64,
+}
+
+impl CycleGroups {
+    /// Lets up to `most` groups share a cycle.
+    pub fn new(most: u64) -> Self {
+        Self {
+            most,
+            cycle: 0,
+            groups: 0,
+        }
+    }
+
+    /// Moves to the port's `cycle` if that is another one; `is_shared` tells whether the last group has items in it.
+    #[inline]
+    pub fn move_to(&mut self, cycle: Cycle, is_shared: bool) {
+        if cycle != self.cycle {
+            (self.cycle, self.groups) = (cycle, is_shared.into());
+        }
+    }
+
+    /// Whether no other group may begin in the cycle.
+    #[inline]
+    pub fn are_full(&self) -> bool {
+        self.groups == self.most
+    }
+
+    /// Begins a group in `cycle`, alone unless others share the cycle.
+    #[inline]
+    pub fn begin_in(&mut self, cycle: Cycle) {
+        let others = if cycle == self.cycle && !self.are_full() {
+            self.groups
+        } else {
+            0
+        };
+        (self.cycle, self.groups) = (cycle, others + 1);
+    }
+}
+
 /// A rigid unit of specification `S`.
 #[derive(Debug)]
 pub struct RigidUnit<S: Rigid> {
     spec: S,
     /// Group of the last item.
     group: u32,
-    /// Cycle of the issue port when an item came, and the groups in that cycle.
-    cycle: Cycle,
-    groups: u64,
+    groups: CycleGroups,
     /// Issue port.
     pub pipe: IssuePort,
     /// Statistics so far.
     pub counters: S::Counters,
+    ledger: Ledger,
 }
 
 impl<S: Rigid> RigidUnit<S> {
@@ -66,10 +115,10 @@ impl<S: Rigid> RigidUnit<S> {
         Self {
             spec: spec.clone(),
             group: 0,
-            cycle: 0,
-            groups: 0,
+            groups: CycleGroups::new(spec.groups_per_cycle()),
             pipe: spec.port(),
             counters: S::Counters::default(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -77,16 +126,12 @@ impl<S: Rigid> RigidUnit<S> {
     /// items in it.
     #[inline]
     fn begin_group(&mut self) {
-        let cycle = self.pipe.port_free();
-        if cycle != self.cycle {
-            (self.cycle, self.groups) = (cycle, self.pipe.is_mid_cycle().into());
-        }
-        if self.groups < self.spec.groups_per_cycle() {
-            self.groups += 1;
-        } else {
+        let is_shared = self.pipe.is_mid_cycle();
+        self.groups.move_to(self.pipe.port_free(), is_shared);
+        if self.groups.are_full() {
             self.pipe.end_cycle();
-            (self.cycle, self.groups) = (self.pipe.port_free(), 1);
         }
+        self.groups.begin_in(self.pipe.port_free());
     }
 }
 
@@ -94,6 +139,7 @@ impl<S: Rigid> Unit for RigidUnit<S> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity(S::NAME, &mut self.pipe.activity);
         visitor.statistics(S::NAME, &self.counters);
+        visitor.ledger((S::NAME, Some(S::NAME)), &mut self.ledger, &self.counters);
     }
 }
 
@@ -114,10 +160,16 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
             self.group = group;
             self.begin_group();
         }
-        match self.spec.process(item, &mut self.counters, state) {
+        let tile = S::tile(&item);
+        let busy = Some(self.pipe.activity.busy);
+        let mark = self.ledger.mark(&self.counters, busy);
+        let start = match self.spec.process(item, &mut self.counters, state) {
             (count, Some(out)) => self.pipe.issue_on(out, arrival, count, state, next),
             (count, None) => self.pipe.work_on(arrival, count),
-        }
+        };
+        let busy = Some(self.pipe.activity.busy);
+        self.ledger.record(mark, &self.counters, busy, tile, start);
+        start
     }
 
     fn done(&self) -> Cycle {

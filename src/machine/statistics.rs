@@ -7,13 +7,36 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+/// A count as it is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// Name; names of fields are joined by dots.
+    pub name: String,
+    /// Value.
+    pub value: u64,
+    /// Documentation of the field that holds it.
+    pub meaning: &'static str,
+}
+
 /// A counter or a struct of counters.
 pub trait Counter {
     /// Adds the counts of another instance.
     fn add(&mut self, other: &Self);
 
-    /// Appends every count to `list`, with its name below `name`; field names are joined by dots.
-    fn list(&self, name: &str, list: &mut Vec<(String, u64)>);
+    /// Appends every count to `list`, with its name below `name`. `meaning` describes a single counter.
+    fn list(&self, name: &str, meaning: &'static str, list: &mut Vec<Count>);
+
+    /// Passes every value to `visit`, in the order of [`Counter::list`].
+    fn values(&self, visit: &mut dyn FnMut(u64));
+}
+
+/// The count of a single counter.
+fn single(name: &str, value: u64, meaning: &'static str) -> Count {
+    Count {
+        name: name.to_owned(),
+        value,
+        meaning: meaning.trim(),
+    }
 }
 
 impl Counter for u64 {
@@ -21,8 +44,12 @@ impl Counter for u64 {
         *self += other;
     }
 
-    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
-        list.push((name.to_owned(), *self));
+    fn list(&self, name: &str, meaning: &'static str, list: &mut Vec<Count>) {
+        list.push(single(name, *self, meaning));
+    }
+
+    fn values(&self, visit: &mut dyn FnMut(u64)) {
+        visit(*self);
     }
 }
 
@@ -35,9 +62,15 @@ impl<T: Counter + Clone> Counter for Option<T> {
         }
     }
 
-    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+    fn list(&self, name: &str, meaning: &'static str, list: &mut Vec<Count>) {
         if let Some(counter) = self {
-            counter.list(name, list);
+            counter.list(name, meaning, list);
+        }
+    }
+
+    fn values(&self, visit: &mut dyn FnMut(u64)) {
+        if let Some(counter) = self {
+            counter.values(visit);
         }
     }
 }
@@ -60,8 +93,12 @@ impl Counter for Peak {
         self.raise(other.0);
     }
 
-    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
-        list.push((name.to_owned(), self.0));
+    fn list(&self, name: &str, meaning: &'static str, list: &mut Vec<Count>) {
+        list.push(single(name, self.0, meaning));
+    }
+
+    fn values(&self, visit: &mut dyn FnMut(u64)) {
+        visit(self.0);
     }
 }
 
@@ -73,8 +110,8 @@ pub trait Statistics: Any + Debug + Send {
     /// Clones the statistics.
     fn boxed(&self) -> Box<dyn Statistics>;
 
-    /// Every count with its name.
-    fn counts(&self) -> Vec<(String, u64)>;
+    /// Every count with its name and meaning.
+    fn counts(&self) -> Vec<Count>;
 }
 
 impl<T: Counter + Any + Debug + Clone + Send> Statistics for T {
@@ -89,9 +126,9 @@ impl<T: Counter + Any + Debug + Clone + Send> Statistics for T {
         Box::new(self.clone())
     }
 
-    fn counts(&self) -> Vec<(String, u64)> {
+    fn counts(&self) -> Vec<Count> {
         let mut list = Vec::new();
-        self.list("", &mut list);
+        self.list("", "", &mut list);
         list
     }
 }
@@ -118,17 +155,22 @@ impl StatisticsByUnit {
         });
         typed.unwrap_or_default()
     }
+
+    /// Every unit with its counts.
+    pub fn units(&self) -> impl Iterator<Item = (&'static str, Vec<Count>)> {
+        self.0.iter().map(|(name, unit)| (*name, unit.counts()))
+    }
 }
 
 /// Serializes as a map from units to maps of their counts.
 impl Serialize for StatisticsByUnit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let counts = |unit: &dyn Statistics| BTreeMap::from_iter(unit.counts());
-        let units = self
-            .0
-            .iter()
-            .map(|(name, unit)| (name, counts(unit.as_ref())));
-        serializer.collect_map(units)
+        let named = |counts: Vec<Count>| {
+            let counts = counts.into_iter();
+            BTreeMap::from_iter(counts.map(|count| (count.name, count.value)))
+        };
+        let units = self.units();
+        serializer.collect_map(units.map(|(name, counts)| (name, named(counts))))
     }
 }
 
@@ -153,13 +195,13 @@ macro_rules! statistics {
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
-            $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $type:ty),+ $(,)?
+            $($(#[$($field_meta:tt)+])* $field_vis:vis $field:ident: $type:ty),+ $(,)?
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         $vis struct $name {
-            $($(#[$field_meta])* $field_vis $field: $type,)+
+            $($(#[$($field_meta)+])* $field_vis $field: $type,)+
         }
 
         impl $crate::statistics::Counter for $name {
@@ -167,15 +209,61 @@ macro_rules! statistics {
                 $($crate::statistics::Counter::add(&mut self.$field, &other.$field);)+
             }
 
-            fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+            fn list(
+                &self,
+                name: &str,
+                _meaning: &'static str,
+                list: &mut Vec<$crate::statistics::Count>,
+            ) {
                 let dot = if name.is_empty() { "" } else { "." };
                 $($crate::statistics::Counter::list(
                     &self.$field,
                     &format!("{name}{dot}{}", stringify!($field)),
+                    concat!($($crate::doc_of!($($field_meta)+)),*),
                     list,
                 );)+
+            }
+
+            fn values(&self, visit: &mut dyn FnMut(u64)) {
+                $($crate::statistics::Counter::values(&self.$field, visit);)+
             }
         }
     };
 }
 pub use statistics;
+
+/// Declares a struct of results whose fields' documentation can be read: its `DOCS` holds name and text of each field.
+#[macro_export]
+macro_rules! documented {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $($(#[$($field_meta:tt)+])* $field_vis:vis $field:ident: $type:ty),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($(#[$($field_meta)+])* $field_vis $field: $type,)+
+        }
+
+        impl $name {
+            /// Name and documentation of each field.
+            pub const DOCS: &'static [(&'static str, &'static str)] = &[
+                $((stringify!($field), concat!($($crate::doc_of!($($field_meta)+)),*)),)+
+            ];
+        }
+    };
+}
+pub use documented;
+
+/// Text of an attribute that documents; empty for any other attribute.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! doc_of {
+    (doc = $text:literal) => {
+        $text
+    };
+    ($($other:tt)+) => {
+        ""
+    };
+}

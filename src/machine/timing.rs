@@ -250,9 +250,9 @@ impl Activity {
         self.busy + self.idle.iter().sum::<u64>()
     }
 
-    /// Starts a timeline.
-    pub fn keep_timeline(&mut self) {
-        self.timeline = Some(Box::default());
+    /// Starts a timeline in windows of `window` cycles.
+    pub fn keep_timeline(&mut self, window: Cycle) {
+        self.timeline = Some(Box::new(Timeline::new(window)));
     }
 
     /// The timeline, if one is kept.
@@ -266,7 +266,7 @@ const BUSY: usize = 0;
 /// Number of states on a timeline: busy, then each stall reason.
 pub const STATES: usize = 1 + StallReason::ALL.len();
 /// Maximum number of windows of a timeline.
-const MAX_WINDOWS: usize = 4096;
+pub(super) const MAX_WINDOWS: usize = 4096;
 
 /// States of a port over time, window by window. The number of windows is bounded: when a draw
 /// outgrows them, pairs of windows are joined and the window length doubles.
@@ -278,16 +278,36 @@ pub struct Timeline {
     pub windows: Vec<[u64; STATES]>,
 }
 
-impl Default for Timeline {
-    fn default() -> Self {
+impl Timeline {
+    /// Cycles of a window at first, unless another length is asked for.
+    pub const FIRST_WINDOW: Cycle = 64;
+
+    /// Creates an empty timeline in windows of `window` cycles.
+    pub fn new(window: Cycle) -> Self {
         Self {
-            window: 64,
+            window,
             windows: Vec::new(),
         }
     }
-}
 
-impl Timeline {
+    /// Adds the timeline of another instance of the port, whose windows had the same length at first.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.widen(other.window);
+        other.widen(self.window);
+        let windows = self.windows.len().max(other.windows.len());
+        self.windows.resize(windows, [0; STATES]);
+        for (sum, window) in self.windows.iter_mut().zip(&other.windows) {
+            add(sum, window);
+        }
+    }
+
+    /// Joins windows until they are `window` cycles long, a power of two times their length.
+    pub fn widen(&mut self, window: Cycle) {
+        while self.window < window {
+            self.halve();
+        }
+    }
+
     fn record(&mut self, mut from: Cycle, to: Cycle, state: usize) {
         while to > self.window * MAX_WINDOWS as u64 {
             self.halve();
@@ -341,13 +361,15 @@ impl Timeline {
             .chunks(2)
             .map(|pair| {
                 let mut sum = [0; STATES];
-                for window in pair {
-                    for (sum, cycles) in sum.iter_mut().zip(window) {
-                        *sum += cycles;
-                    }
-                }
+                pair.iter().for_each(|window| add(&mut sum, window));
                 sum
             })
             .collect();
+    }
+}
+
+fn add(sum: &mut [u64; STATES], window: &[u64; STATES]) {
+    for (sum, cycles) in sum.iter_mut().zip(window) {
+        *sum += cycles;
     }
 }

@@ -1,5 +1,6 @@
 //! Report of a unit: its cycles by stall reason, and its counters.
 
+use super::ledger::{Ledger, LedgerSpec};
 use super::rate::Rate;
 use super::statistics::Statistics;
 use super::timing::{Activity, Cycle};
@@ -26,6 +27,17 @@ pub trait Visitor {
         let _ = (name, statistics);
     }
 
+    /// Visits the ledger of the unit and of the port, if it records one, of these names, and the counters that it
+    /// records.
+    fn ledger(
+        &mut self,
+        names: (&'static str, Option<&'static str>),
+        ledger: &mut Ledger,
+        counters: &dyn Statistics,
+    ) {
+        let _ = (names, ledger, counters);
+    }
+
     /// Visits the end of a pipeline, whose last work was over at `at`.
     fn end(&mut self, at: Cycle) {
         let _ = at;
@@ -40,13 +52,31 @@ impl<U: Unit> Unit for [U] {
     }
 }
 
-/// Starts a timeline in every activity of `units`.
-pub fn keep_timelines(units: &mut impl Unit) {
-    struct Keep;
+/// Starts a timeline in windows of `window` cycles in every activity of `units`.
+pub fn keep_timelines(units: &mut impl Unit, window: Cycle) {
+    struct Keep(Cycle);
     impl Visitor for Keep {
         fn activity(&mut self, _name: &'static str, activity: &mut Activity) {
-            activity.keep_timeline();
+            activity.keep_timeline(self.0);
         }
     }
-    units.visit(&mut Keep);
+    units.visit(&mut Keep(window));
+}
+
+/// Starts the ledgers of `units`.
+pub fn keep_ledgers(units: &mut impl Unit, spec: LedgerSpec) {
+    struct Keep(LedgerSpec);
+    impl Visitor for Keep {
+        fn activity(&mut self, _name: &'static str, _activity: &mut Activity) {}
+
+        fn ledger(
+            &mut self,
+            _names: (&'static str, Option<&'static str>),
+            ledger: &mut Ledger,
+            _counters: &dyn Statistics,
+        ) {
+            ledger.start(self.0);
+        }
+    }
+    units.visit(&mut Keep(spec));
 }

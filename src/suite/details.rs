@@ -32,6 +32,7 @@ pub fn watch(method: Method) -> Watch {
     Watch {
         maps: is(Variant::BASELINE) || is(Variant::HET),
         timelines: is(Variant::BASELINE) || is(Variant::HET_QM),
+        ..Watch::default()
     }
 }
 

@@ -207,3 +207,33 @@ fn flags_and_fields_are_checked() {
         assert!(dump.lines().any(|l| l.starts_with(line)), "{line}: {dump}");
     }
 }
+
+/// 160 x 90 pixels are 60 tiles for 96 places of blocks; 640 x 360 are 920, fewer than ten blocks per place, and 720 x 405
+/// are 1,170.
+#[test]
+fn small_pictures_of_software_are_remarked_on() {
+    let place = Place::new();
+    let remarked = |width: &str, method: &str| {
+        let call = [
+            "sim",
+            SCENE,
+            "--cameras",
+            CAMERAS,
+            "--view",
+            "bay",
+            "--width",
+            width,
+        ];
+        let output = place.expect(DONE, &[&call[..], &["--method", method, "--json"]].concat());
+        let text = String::from_utf8(output.stderr).unwrap();
+        text.contains("places for blocks").then_some(text)
+    };
+    let text = remarked("160", "compute").unwrap();
+    assert!(
+        text.contains("60 tiles on 96 places") && text.contains("960 tiles"),
+        "{text}"
+    );
+    assert!(remarked("640", "compute").is_some());
+    assert!(remarked("720", "compute").is_none());
+    assert!(remarked("160", "baseline").is_none());
+}

@@ -38,6 +38,7 @@ mod mesh;
 mod mesh_look;
 mod resume;
 mod sim;
+mod statistics;
 mod suites;
 mod sweeps;
 mod unused_fields;

@@ -192,7 +192,24 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
         "blends_until_termination",
         "termination_cycle",
     ];
-    for (name, maps) in [("baseline", &all[..2]), ("het+qm", &all[..])] {
+    // Colours and stencil values stay in the L2, so that there is no map of bytes of DRAM.
+    let of_tiles = [
+        "cycles",
+        "quads",
+        "flushes",
+        "l2_bytes",
+        "terminated_quads",
+        "terminated_fragments",
+    ];
+    for (name, maps, of_tiles) in [
+        ("baseline", &all[..2], &of_tiles[..4]),
+        ("het+qm", &all[..], &of_tiles[..]),
+    ] {
+        expected.insert(format!("bay.{name}.tiles.csv"));
+        for map in of_tiles {
+            expected.insert(format!("bay.{name}.tile_{map}.npy"));
+            expected.insert(format!("bay.{name}.tile_{map}.png"));
+        }
         for map in maps {
             for extension in ["npy", "png"] {
                 expected.insert(format!("bay.{name}.{map}.{extension}"));
@@ -298,7 +315,8 @@ fn the_same_bytes_with_any_number_of_threads() {
             })
             .collect();
         files.sort();
-        assert_eq!(files.len(), 2 * 8 + 2 + 1);
+        // Maps of pixels and of tiles, tables of tiles, pictures, and the trace.
+        assert_eq!(files.len(), 2 * 8 + 2 * 10 + 2 + 2 + 1);
         folders.push(files);
     }
     for i in 1..3 {

@@ -556,7 +556,7 @@ fn a_queue_moves_the_wait_and_nothing_else() {
 fn run(draw: &Draw, config: &Config, tests: &Tests, variant: Variant) -> SimulationResult {
     let watch = Watch {
         maps: true,
-        timelines: false,
+        ..Watch::default()
     };
     let simulator = Simulator::new(config, variant).unwrap();
     let outcome = simulator.watching(watch).run(draw, draw.shader(), tests);

@@ -276,6 +276,7 @@ fn runs_are_the_same_every_time() {
     let watch = Watch {
         maps: true,
         timelines: true,
+        ..Watch::default()
     };
     let methods: Vec<_> = ShaderOrder::ALL.map(Method::InShader).to_vec();
     let config = config(&["gpu.gpcs=2"]);

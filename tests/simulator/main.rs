@@ -29,6 +29,7 @@ mod outside_unit;
 mod passes;
 mod reference;
 mod samples;
+mod sequences;
 mod several_gpcs;
 mod shading;
 mod stages;

@@ -107,6 +107,7 @@ fn run(draw: &Draw, tests: &Tests, config: &Config, variant: Variant) -> Simulat
     let watch = Watch {
         maps: true,
         timelines: true,
+        ..Watch::default()
     };
     let simulator = Simulator::new(config, variant).unwrap();
     simulator.watching(watch).run(draw, draw.shader(), tests)

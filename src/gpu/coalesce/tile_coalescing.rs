@@ -14,7 +14,7 @@ use quadrille_base::math::index;
 use quadrille_base::raster::strip::tile_quads;
 use quadrille_base::raster::tiles::RASTER_TILE_QUADS;
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Cycle, IssuePort, Quad, RasterTile, Rate, RateClock, Sink, Stage,
+    BEAT_QUADS, Beat, Cycle, IssuePort, Ledger, Quad, RasterTile, Rate, RateClock, Sink, Stage,
     StallReason, Unit, Visitor, beat_width, spec,
 };
 
@@ -70,6 +70,7 @@ pub struct TileCoalescing<P> {
     next_deadline: Cycle,
     /// Pixels in the bins, if a bin holds each at most once.
     held: Option<HeldPixels>,
+    ledger: Ledger,
 }
 
 impl<P: FlushPolicy> TileCoalescing<P> {
@@ -87,6 +88,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             size: index(spec.bin_size),
             next_deadline: Cycle::MAX,
             held: None,
+            ledger: Ledger::default(),
         }
     }
 
@@ -112,6 +114,8 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         state: &mut M,
         next: &mut impl Sink<Beat, M>,
     ) {
+        let (output, flushes) = (&self.bins.output, &self.bins.flushes);
+        let mark = (self.ledger).mark(flushes, Some(output.activity.busy));
         let mut flushed = self.bins.take(bin, reason);
         if let Some(held) = &mut self.held {
             held.clear(bin);
@@ -138,6 +142,8 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             self.bins.bins.leave(&mut flushed, end - first, start);
         }
         flushed.items.truncate(count);
+        let (tile, busy) = (Some(flushed.key), self.bins.output.activity.busy);
+        (self.ledger).record(mark, &self.bins.flushes, Some(busy), tile, at);
         self.bins.give_back(flushed);
     }
 
@@ -181,6 +187,8 @@ impl<P: FlushPolicy> TileCoalescing<P> {
 impl<P: FlushPolicy> Unit for TileCoalescing<P> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         self.bins.visit(["tc", "tc_out"], visitor);
+        let names = ("tc", Some("tc_out"));
+        visitor.ledger(names, &mut self.ledger, &self.bins.flushes);
     }
 }
 

@@ -15,6 +15,7 @@ use quadrille_base::math::unfused::exp2_lanes;
 use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_base::shading::StopRule;
+use quadrille_machine::statistics;
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Threads of a block, and entries of a round.
@@ -57,22 +58,16 @@ pub struct RoundWork {
     pub blended: [u64; BLOCK_THREADS / 64],
 }
 
-/// Lanes over all entries that their warps visit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct LaneCounts {
-    /// Lanes of pixels that still take fragments.
-    pub live: u64,
-    /// Live lanes whose fragment is over the alpha cut.
-    pub over_cut: u64,
-    /// Lanes that blend.
-    pub blended: u64,
-}
-
-impl LaneCounts {
-    pub(super) fn add(&mut self, other: Self) {
-        self.live += other.live;
-        self.over_cut += other.over_cut;
-        self.blended += other.blended;
+statistics! {
+    /// Lanes over all entries that their warps visit.
+    #[derive(Copy, serde::Serialize)]
+    pub struct LaneCounts {
+        /// Lanes of pixels that still take fragments.
+        pub live: u64,
+        /// Live lanes whose fragment is over the alpha cut.
+        pub over_cut: u64,
+        /// Lanes that blend.
+        pub blended: u64,
     }
 }
 

@@ -26,24 +26,26 @@ use crate::warp::cores::CoresSpec;
 use quadrille_base::math::{fit, index};
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::task::Task;
-use quadrille_machine::{Cycle, Memory};
+use quadrille_machine::{Cycle, Memory, statistics};
 
 /// Lanes of a warp, and entries whose addresses a warp loads.
 const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;
 
-/// Cycles of all schedulers by activity. They add up to the schedulers times the cycles of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct CyclesByReason {
-    /// An instruction held the lanes.
-    pub issue: u64,
-    /// The warps waited for their own instructions.
-    pub chain: u64,
-    /// The warps waited for slower warps of their block.
-    pub barrier: u64,
-    /// The warps waited for the entries of a round.
-    pub memory: u64,
-    /// The scheduler had issued its last instruction.
-    pub tail: u64,
+statistics! {
+    /// Cycles of all schedulers by activity. They add up to the schedulers times the cycles of the run.
+    #[derive(Copy, Serialize)]
+    pub struct CyclesByReason {
+        /// An instruction held the lanes.
+        pub issue: u64,
+        /// The warps waited for their own instructions.
+        pub chain: u64,
+        /// The warps waited for slower warps of their block.
+        pub barrier: u64,
+        /// The warps waited for the entries of a round.
+        pub memory: u64,
+        /// The scheduler had issued its last instruction.
+        pub tail: u64,
+    }
 }
 
 impl CyclesByReason {

@@ -12,7 +12,7 @@ use super::stream::KernelCost;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::shading::StopRule;
-use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles};
+use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles, documented};
 
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,50 +102,52 @@ impl fmt::Display for ComputeMethod {
     }
 }
 
-/// Result of a software renderer.
-#[derive(Debug, Serialize)]
-pub struct ComputeResult {
-    /// Renderer.
-    #[serde(skip)]
-    pub method: ComputeMethod,
-    /// Cycles of the raster kernel, which starts from sorted lists.
-    #[serde(skip)]
-    pub cycles: Cycle,
-    /// Pairs of a splat and a tile.
-    pub pairs: u64,
-    /// Fragments over the alpha cut in tiles that do not list their splat, before any stop rule.
-    pub fragments_missed: u64,
-    /// Rounds that the blocks begin.
-    pub rounds: u64,
-    /// Entries that warps visit.
-    pub warp_entries: u64,
-    /// Of those, entries that a lane blends.
-    pub warp_entries_blending: u64,
-    /// Lanes over all entries that their warps visit.
-    pub lanes: LaneCounts,
-    /// Warp instructions of the raster kernel.
-    pub instructions: u64,
-    /// Cycles of all schedulers in the raster kernel by activity.
-    pub cycles_by_reason: CyclesByReason,
-    /// Schedulers of all cores.
-    pub schedulers: u64,
-    /// Blocks that a core holds at once.
-    pub blocks_per_core: u64,
-    /// Every kernel of a frame, in order.
-    pub kernels: Vec<KernelCost>,
-    /// Counts that the kernels ahead of the raster follow from.
-    #[serde(skip)]
-    pub workload: Workload,
-    /// Traffic of the L2 in the raster kernel.
-    pub l2: L2Counters,
-    /// Bytes moved to and from DRAM in the raster kernel.
-    pub dram_bytes: u64,
-    /// Cycles of the ports of L2 and DRAM in the raster kernel.
-    #[serde(skip)]
-    pub memory: Vec<UnitCycles>,
-    /// Rendered picture.
-    #[serde(skip)]
-    pub frame: Frame,
+documented! {
+    /// Result of a software renderer.
+    #[derive(Debug, Serialize)]
+    pub struct ComputeResult {
+        /// Renderer.
+        #[serde(skip)]
+        pub method: ComputeMethod,
+        /// Cycles of the raster kernel, which starts from sorted lists.
+        #[serde(skip)]
+        pub cycles: Cycle,
+        /// Pairs of a splat and a tile.
+        pub pairs: u64,
+        /// Fragments over the alpha cut in tiles that do not list their splat, before any stop rule.
+        pub fragments_missed: u64,
+        /// Rounds that the blocks begin.
+        pub rounds: u64,
+        /// Entries that warps visit.
+        pub warp_entries: u64,
+        /// Of those, entries that a lane blends.
+        pub warp_entries_blending: u64,
+        /// Lanes over all entries that their warps visit.
+        pub lanes: LaneCounts,
+        /// Warp instructions of the raster kernel.
+        pub instructions: u64,
+        /// Cycles of all schedulers in the raster kernel by activity.
+        pub cycles_by_reason: CyclesByReason,
+        /// Schedulers of all cores.
+        pub schedulers: u64,
+        /// Blocks that a core holds at once.
+        pub blocks_per_core: u64,
+        /// Every kernel of a frame, in order.
+        pub kernels: Vec<KernelCost>,
+        /// Counts that the kernels ahead of the raster follow from.
+        #[serde(skip)]
+        pub workload: Workload,
+        /// Traffic of the L2 in the raster kernel.
+        pub l2: L2Counters,
+        /// Bytes moved to and from DRAM in the raster kernel.
+        pub dram_bytes: u64,
+        /// Cycles of the ports of L2 and DRAM in the raster kernel.
+        #[serde(skip)]
+        pub memory: Vec<UnitCycles>,
+        /// Rendered picture.
+        #[serde(skip)]
+        pub frame: Frame,
+    }
 }
 
 impl ComputeResult {

@@ -18,7 +18,7 @@ use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::shading::StopRule;
 use quadrille_base::task::Task;
-use quadrille_machine::Memory;
+use quadrille_machine::{Counter, Memory};
 
 /// Splats of preprocess and duplicate that share a warp.
 const LANES: u32 = 32;
@@ -148,7 +148,7 @@ impl ComputeRenderer {
     ) -> ComputeResult {
         let config = &self.config;
         let mut lanes = LaneCounts::default();
-        blocks.iter().for_each(|block| lanes.add(block.lanes));
+        blocks.iter().for_each(|block| lanes.add(&block.lanes));
         let works = blocks.iter().flat_map(|block| &block.rounds);
         let warps = || works.clone().flat_map(|round| &round.warps);
         let raster = KernelCost {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use quadrille_base::math::whole;
-use quadrille_machine::{Cycle, spec};
+use quadrille_machine::{Cycle, documented, spec};
 
 spec! {
     /// The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.
@@ -79,19 +79,21 @@ pub enum Limit {
     Gap,
 }
 
-/// Cost of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct KernelCost {
-    /// Name of the kernel.
-    pub name: &'static str,
-    /// Bytes read from and written to DRAM.
-    pub bytes: u64,
-    /// Warp instructions.
-    pub instructions: u64,
-    /// Cycles, with the gap in front of it.
-    pub cycles: Cycle,
-    /// Factor that takes the longest.
-    pub limited_by: Limit,
+documented! {
+    /// Cost of a kernel.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    pub struct KernelCost {
+        /// Name of the kernel.
+        pub name: &'static str,
+        /// Bytes read from and written to DRAM.
+        pub bytes: u64,
+        /// Warp instructions.
+        pub instructions: u64,
+        /// Cycles, with the gap in front of it.
+        pub cycles: Cycle,
+        /// Factor that takes the longest.
+        pub limited_by: Limit,
+    }
 }
 
 /// A kernel as a stream.

@@ -17,9 +17,9 @@ use quadrille_base::shading::ColourFormat;
 
 use super::blend::{blend_and_terminate, blend_warp};
 use quadrille_machine::{
-    Activity, Client, Cycle, LINE_BYTES, MapKind, Memory, QuadMasks, Queue, Rate, RateLimiter,
-    SECTOR_BYTES, ShadedWarp, Sink, Stage, Unit, UnitCache, UnitCacheSpec, Visitor, fragments,
-    line_at, lines_of, spec, statistics,
+    Activity, Client, Cycle, LINE_BYTES, Ledger, MapKind, Memory, QuadMasks, Queue, Rate,
+    RateLimiter, SECTOR_BYTES, ShadedWarp, Sink, Stage, Unit, UnitCache, UnitCacheSpec, Visitor,
+    fragments, line_at, lines_of, spec, statistics,
 };
 
 spec! {
@@ -176,6 +176,7 @@ pub struct Crop {
     last_done: Cycle,
     /// Statistics so far.
     pub counters: CropCounters,
+    ledger: Ledger,
 }
 
 impl Crop {
@@ -206,6 +207,7 @@ impl Crop {
             activity: Activity::of_rate(rate),
             last_done: 0,
             counters: CropCounters::default(),
+            ledger: Ledger::default(),
             spec: spec.clone(),
         }
     }
@@ -327,6 +329,7 @@ impl Unit for Crop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
+        visitor.ledger(("crop", Some("crop")), &mut self.ledger, &self.counters);
         self.cache
             .visit("crop_cache", ["crop_fill", "crop_write"], visitor);
     }
@@ -347,11 +350,14 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         for line in self.places.lines(warp.tile, positions) {
             self.cache.prefetch_behind(line, &state.memory);
         }
+        let mark = (self.ledger).mark(&self.counters, Some(self.activity.busy));
         let looked_up = match self.termination {
             None => self.blend(&warp, arrival, state),
             Some(termination) => self.blend_and_terminate(&warp, termination, arrival, state),
         };
         self.activity.leave_queue(looked_up);
+        let (tile, busy) = (Some(warp.tile), Some(self.activity.busy));
+        (self.ledger).record(mark, &self.counters, busy, tile, looked_up);
         state.spare_quads.push(warp.quads);
         looked_up
     }

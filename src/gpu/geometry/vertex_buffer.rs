@@ -15,7 +15,7 @@
 use serde::Serialize;
 
 use quadrille_base::math::fit;
-use quadrille_machine::{Client, Cycle, Memory};
+use quadrille_machine::{Client, Cycle, Memory, documented};
 
 /// Sizes of the entry of a splat.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,18 +146,20 @@ fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
     waiting.iter().take_while(|last| **last <= at).count()
 }
 
-/// Largest numbers of splats in the buffer at once, seen when vertex warps are dispatched.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct VertexBufferPeaks {
-    /// Splats that are still read.
-    pub live_splats: u64,
-    /// Bytes of their entries.
-    pub live_bytes: u64,
-    /// Splats from the oldest that is still read to the newest: what a buffer that frees its entries in
-    /// order holds.
-    pub span_splats: u64,
-    /// Bytes of their entries.
-    pub span_bytes: u64,
+documented! {
+    /// Largest numbers of splats in the buffer at once, seen when vertex warps are dispatched.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    pub struct VertexBufferPeaks {
+        /// Splats that are still read.
+        pub live_splats: u64,
+        /// Bytes of their entries.
+        pub live_bytes: u64,
+        /// Splats from the oldest that is still read to the newest: what a buffer that frees its entries in
+        /// order holds.
+        pub span_splats: u64,
+        /// Bytes of their entries.
+        pub span_bytes: u64,
+    }
 }
 
 #[cfg(test)]

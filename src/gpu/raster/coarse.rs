@@ -13,8 +13,8 @@ use crate::raster::screen::{SamplesOf, Screen};
 use crate::tile_owner::TileOwner;
 use quadrille_base::raster::outline::{TileVisitor, raster_tiles};
 use quadrille_machine::{
-    Cycle, IssuePort, RasterTile, Rate, RateClock, SetUp, Sink, Stage, Unit, Visitor, spec,
-    statistics,
+    Cycle, CycleGroups, IssuePort, RasterTile, Rate, RateClock, SetUp, Sink, Stage, Unit, Visitor,
+    spec, statistics,
 };
 
 spec! {
@@ -53,11 +53,8 @@ statistics! {
 #[derive(Debug)]
 pub struct Coarse {
     owner: TileOwner,
-    /// Primitives that share a cycle.
-    most_primitives: u64,
-    /// Cycle in which the current primitive began or the last one ended, and the primitives in that cycle.
-    cycle: Cycle,
-    primitives: u64,
+    /// Primitives in the cycle in which the current one began or the last one ended.
+    primitives: CycleGroups,
     /// Tests of screen tiles.
     walk: RateClock,
     /// Issue port.
@@ -71,9 +68,7 @@ impl Coarse {
     pub fn new(spec: &CoarseSpec, owner: TileOwner) -> Self {
         Self {
             owner,
-            most_primitives: spec.primitives_per_cycle,
-            cycle: 0,
-            primitives: 0,
+            primitives: CycleGroups::new(spec.primitives_per_cycle),
             walk: RateClock::new(spec.screen_tiles_tested_per_cycle),
             pipe: IssuePort::new(spec.tiles_per_cycle, spec.latency_cycles),
             counters: CoarseCounters::default(),
@@ -100,15 +95,11 @@ impl<M: Screen> Stage<M> for Coarse {
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle {
         self.counters.primitives_in += 1;
-        if self.primitives == self.most_primitives {
+        if self.primitives.are_full() {
             self.pipe.end_cycle();
         }
         let first_start = self.pipe.start(arrival);
-        if first_start == self.cycle {
-            self.primitives += 1;
-        } else {
-            (self.cycle, self.primitives) = (first_start, 1);
-        }
+        self.primitives.begin_in(first_start);
         self.walk.wait_until(first_start);
         let before = self.counters.tiles_out;
         let mut walk = Walk {
@@ -125,12 +116,10 @@ impl<M: Screen> Stage<M> for Coarse {
         let end = self.walk.whole_cycle().max(first_start + 1);
         // The next primitive begins no earlier than this one's last screen tile is tested.
         self.pipe.work_until(self.walk.cycle());
-        if self.pipe.port_free() != self.cycle {
-            let is_shared = self.pipe.is_mid_cycle()
-                || self.walk.cycle() == self.pipe.port_free() && self.walk.is_mid_cycle();
-            (self.cycle, self.primitives) = (self.pipe.port_free(), is_shared.into());
-        }
-        if self.primitives == self.most_primitives {
+        let is_shared = self.pipe.is_mid_cycle()
+            || self.walk.cycle() == self.pipe.port_free() && self.walk.is_mid_cycle();
+        self.primitives.move_to(self.pipe.port_free(), is_shared);
+        if self.primitives.are_full() {
             self.pipe.work_until(end);
         } else {
             self.pipe.activity.busy_until(end);

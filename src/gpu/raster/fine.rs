@@ -60,6 +60,10 @@ impl<M: Screen> Process<M> for FineSpec {
         tile.primitive
     }
 
+    fn tile(tile: &Self::In) -> Option<u32> {
+        Some(tile.tile)
+    }
+
     fn process(
         &self,
         tile: Self::In,

@@ -18,8 +18,8 @@ use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
-    ColourQuad, Cycle, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp, fragments,
-    spec, statistics,
+    ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp,
+    fragments, spec, statistics,
 };
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
@@ -129,6 +129,7 @@ pub struct Cores {
     pub schedule: Schedule,
     /// Statistics so far.
     pub counters: CoresCounters,
+    ledger: Ledger,
 }
 
 impl Cores {
@@ -150,6 +151,7 @@ impl Cores {
             update: None,
             blending: None,
             counters: CoresCounters::default(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -280,6 +282,7 @@ impl Unit for Cores {
             visitor.activity("cores", activity);
         }
         visitor.statistics("cores", &self.counters);
+        visitor.ledger(("cores", None), &mut self.ledger, &self.counters);
         if let Some(attributes) = &self.attributes {
             attributes.visit(visitor);
         }
@@ -309,10 +312,12 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             return update.run(&warp, arrival, self.gpc, &mut self.schedule, state);
         }
         state.framebuffer.prefetch(warp.tile, &warp.quads);
+        let mark = self.ledger.mark(&self.counters, None);
         self.counters.warps += 1;
         if let Some(mut blending) = self.blending.take() {
             let got_slot = self.shade_and_blend(&mut blending, &warp, arrival, state);
             self.blending = Some(blending);
+            (self.ledger).record(mark, &self.counters, None, Some(warp.tile), arrival);
             return got_slot;
         }
         self.counters.instructions += self.program.instructions;
@@ -321,6 +326,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         let program = self.program(&warp, scheduler, arrival, state);
         let done = self.schedule.run(arrival, program, owed);
         let out = self.shade(&warp, state);
+        (self.ledger).record(mark, &self.counters, None, Some(warp.tile), arrival);
         if out.quads.is_empty() {
             state.spare_quads.push(out.quads);
             return self.schedule.leave(done, None::<fn(Cycle) -> Cycle>);

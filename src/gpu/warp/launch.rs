@@ -40,6 +40,10 @@ impl<M> Process<M> for LaunchSpec {
     type In = Warp;
     type Out = Warp;
 
+    fn tile(warp: &Warp) -> Option<u32> {
+        Some(warp.tile)
+    }
+
     fn process(&self, warp: Warp, counters: &mut LaunchCounters, _: &M) -> (u64, Option<Warp>) {
         counters.warps += 1;
         counters.quads += warp.quads.len() as u64;

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use quadrille_base::image::Frame;
 use quadrille_base::math::buffer::Buffer;
-use quadrille_base::math::prefetch;
+use quadrille_base::math::{fit, prefetch};
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::tiles::{TILE_LENGTH, TILE_PX, TileLayout, quad_index};
 use quadrille_base::shading::{
     ColourFormat, CompareOp, DepthTest, QuadColour, StencilOutcome, StencilTest, TERMINATED,
 };
-use quadrille_machine::{Cycle, Quad, QuadMasks, lines_of};
+use quadrille_machine::{Cycle, Quad, QuadMasks, TileLines, lines_of};
 
 /// Cycle of an event that does not happen.
 pub const NEVER: Cycle = Cycle::MAX;
@@ -323,5 +323,14 @@ impl FramebufferLines {
             colour: 0..colour,
             tests: colour..colour + tests,
         }
+    }
+
+    /// The lines of the `tiles` screen tiles. A tile's data fill whole lines.
+    pub(crate) fn by_tile(&self, tiles: usize) -> TileLines {
+        let tiles: u32 = fit(tiles);
+        let buffers = [&self.colour, &self.tests].map(|lines| (lines.start, lines.len()));
+        let of = |(first, lines): (u32, usize)| (first, fit::<u32>(lines) / tiles, tiles);
+        let held = buffers.into_iter().filter(|(_, lines)| *lines > 0);
+        held.map(of).collect()
     }
 }

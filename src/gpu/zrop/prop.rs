@@ -43,6 +43,10 @@ impl<M> Process<M> for PropSpec {
     type In = Beat;
     type Out = Beat;
 
+    fn tile(beat: &Beat) -> Option<u32> {
+        Some(beat.tile)
+    }
+
     fn process(&self, beat: Beat, counters: &mut PropCounters, _state: &M) -> (u64, Option<Beat>) {
         let quads = beat.quads.len() as u64;
         counters.quads_in += quads;

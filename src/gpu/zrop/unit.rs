@@ -10,13 +10,14 @@ use crate::optional_parts::{EARLY_TERMINATION, TERMINATION_FEEDBACK};
 use std::ops::Range;
 
 use crate::zrop::termination::Feedback;
-use quadrille_base::raster::tiles::{QUADS_PER_TILE, quad_index};
+use quadrille_base::math::fit;
+use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 
 use super::early::EarlyTests;
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Quad, QuadMasks, Queue, Rate,
-    RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec, Visitor,
-    beat_width, fragments, line_at, spec, statistics,
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Mark, Quad, QuadMasks, Queue,
+    Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec,
+    Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
 spec! {
@@ -146,6 +147,7 @@ pub struct Zrop {
     pub pipe: IssuePort,
     /// Statistics so far.
     pub counters: ZropCounters,
+    ledger: Ledger,
 }
 
 impl Zrop {
@@ -163,7 +165,22 @@ impl Zrop {
             waiting: Queue::new(spec.wait_queue),
             pipe: IssuePort::of_beats(spec.quads_per_cycle, spec.latency_cycles),
             counters: ZropCounters::default(),
+            ledger: Ledger::default(),
         }
+    }
+
+    /// The values before an item, if they are recorded.
+    #[inline(always)]
+    fn mark(&self) -> Option<Mark> {
+        let busy = self.pipe.activity.busy;
+        self.ledger.mark(&self.counters, Some(busy))
+    }
+
+    /// Records the changes since `mark` for an item of `tile` in cycle `at`.
+    #[inline(always)]
+    fn record(&mut self, mark: Option<Mark>, tile: u32, at: Cycle) {
+        let busy = Some(self.pipe.activity.busy);
+        (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
     }
 
     /// Performs the stencil writes that the shader cores have sent.
@@ -179,7 +196,9 @@ impl Zrop {
                     let index = quad_index(beat.tile, quad.position);
                     state.terminate(index, quad.mask, start);
                 }
+                let mark = self.mark();
                 self.pipe.work(start, quads.len() as u64);
+                self.record(mark, beat.tile, start);
             }
             self.waiting.leave(start);
             for slot in self.slots.drain(..) {
@@ -200,11 +219,13 @@ impl Zrop {
             let Some(update) = due else {
                 return start;
             };
+            let mark = self.mark();
             self.counters.updates += 1;
             // An update goes no further than the port: if it waited for room in the pipeline, CROP would
             // hold up the updates that it waits for.
             let begin = self.pipe.port_free().max(update.due);
             state.terminate(update.quad, update.mask, begin);
+            self.record(mark, fit(update.quad / TILE_LENGTH), begin);
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
@@ -339,6 +360,7 @@ impl Unit for Zrop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("zrop", &mut self.pipe.activity);
         visitor.statistics("zrop", &self.counters);
+        visitor.ledger(("zrop", Some("zrop")), &mut self.ledger, &self.counters);
         self.cache.visit("z_cache", ["z_fill", "z_write"], visitor);
     }
 }
@@ -380,22 +402,27 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.start(arrival);
                 self.pipe.hold_for_data(arrival, ready);
                 let end = count.min(first + self.width);
+                let (mark, tile) = (self.mark(), beat.tile);
                 kept = self.test(&mut beat, first..end, kept, state);
                 let is_last = end == count;
                 if is_last && (kept > 0 || beat.last) {
                     beat.quads.truncate(kept);
                     self.pipe
                         .issue(beat, start, (end - first) as u64, state, next);
+                    self.record(mark, tile, start);
                     break;
                 }
                 self.pipe.work(start, (end - first) as u64);
+                self.record(mark, tile, start);
             }
         } else {
             let count = beat.quads.len() as u64;
+            let (mark, tile) = (self.mark(), beat.tile);
             self.counters.quads.tested += count;
             let masks = QuadMasks::of(beat.quads.iter().map(|quad| quad.mask));
             self.counters.fragments.tested += masks.fragments();
             start = self.pipe.issue_on(beat, arrival, count, state, next);
+            self.record(mark, tile, start);
             left = start;
         }
         if tests {

@@ -157,9 +157,9 @@ impl Calendar {
         }
     }
 
-    /// Starts a timeline.
-    pub fn keep_timeline(&mut self) {
-        self.timeline = Some(Box::default());
+    /// Starts a timeline in windows of `window` cycles.
+    pub fn keep_timeline(&mut self, window: Cycle) {
+        self.timeline = Some(Box::new(Timeline::new(window)));
         self.quick_limit = 0;
     }
 

@@ -2,6 +2,9 @@
 
 use super::calendar::Calendar;
 use super::clock::cycles_in;
+use super::line::{LINE_BYTES, SECTOR_BYTES};
+use super::sector_cache::sectors_of;
+use super::traffic::Client;
 use crate::rate::Rate;
 use crate::spec::spec;
 use crate::timing::Cycle;
@@ -23,12 +26,29 @@ impl DramSpec {
     }
 }
 
+/// A request to DRAM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DramRequest {
+    /// Cycle at which it reaches DRAM.
+    pub at: Cycle,
+    /// Address of its first byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+    /// Whether it writes.
+    pub is_write: bool,
+    /// Client whose data it moves.
+    pub client: Client,
+}
+
 /// DRAM.
 #[derive(Debug)]
 pub struct Dram {
     latency: u64,
     calendar: Calendar,
     last_write: Cycle,
+    /// Requests in the order in which they were made, if they are kept.
+    requests: Option<Vec<DramRequest>>,
 }
 
 impl Dram {
@@ -38,6 +58,49 @@ impl Dram {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             calendar: Calendar::new(Rate::nearest(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
+            requests: None,
+        }
+    }
+
+    /// Starts to keep requests.
+    pub(super) fn keep_requests(&mut self) {
+        self.requests = Some(Vec::new());
+    }
+
+    /// Takes the requests in the order of their cycles; none if they are not kept.
+    pub fn take_requests(&mut self) -> Vec<DramRequest> {
+        let mut requests = self.requests.take().unwrap_or_default();
+        requests.sort_by_key(|request| request.at);
+        requests
+    }
+
+    /// Keeps a request.
+    #[inline(always)]
+    pub(super) fn note(&mut self, request: DramRequest) {
+        if let Some(requests) = &mut self.requests {
+            requests.push(request);
+        }
+    }
+
+    /// Keeps a request for each of the sectors in mask `sectors` of `line`.
+    #[inline(always)]
+    pub(super) fn note_sectors(
+        &mut self,
+        client: Client,
+        (line, sectors): (u32, u8),
+        is_write: bool,
+        at: Cycle,
+    ) {
+        if self.requests.is_some() {
+            for sector in sectors_of(sectors) {
+                self.note(DramRequest {
+                    at,
+                    address: u64::from(line) * LINE_BYTES + sector as u64 * SECTOR_BYTES,
+                    bytes: SECTOR_BYTES,
+                    is_write,
+                    client,
+                });
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! A miss on a sector fetches that sector alone. A write covers whole sectors, so it fetches nothing.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::calendar::Calendar;
@@ -9,9 +11,11 @@ use super::clock::cycles_in;
 use super::dram::Dram;
 use super::line::{LINE_BYTES, SECTOR_BYTES};
 use super::sector_cache::{CacheCounters, Evicted, SectorCache, sectors_in};
-use super::traffic::{Client, TrafficByClient};
+use super::traffic::{Client, Traffic, TrafficByClient};
+use crate::ledger::{Ledger, LedgerSpec, Record};
 use crate::rate::Rate;
 use crate::spec::spec;
+use crate::statistics::statistics;
 use crate::timing::Cycle;
 
 spec! {
@@ -42,16 +46,26 @@ impl L2Spec {
     }
 }
 
-/// Traffic of the L2, in sectors and bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct L2Counters {
-    /// Hits, misses, and traffic with DRAM.
-    #[serde(flatten)]
-    pub cache: CacheCounters,
-    /// Bytes read by units.
-    pub read_bytes: u64,
-    /// Bytes written by units.
-    pub written_bytes: u64,
+statistics! {
+    /// Traffic of the L2, in sectors and bytes.
+    #[derive(Serialize, Deserialize)]
+    pub struct L2Counters {
+        /// Hits, misses, and traffic with DRAM.
+        #[serde(flatten)]
+        pub cache: CacheCounters,
+        /// Bytes read by units.
+        pub read_bytes: u64,
+        /// Bytes written by units.
+        pub written_bytes: u64,
+    }
+}
+
+/// The lines that an L2 holds between two frames.
+#[derive(Debug, Clone)]
+pub struct HeldLines {
+    tags: SectorCache,
+    /// Number of cacheable lines before the streams.
+    cacheable: u32,
 }
 
 /// The shared L2.
@@ -65,7 +79,13 @@ pub struct L2 {
     last_write: Cycle,
     /// Bytes moved by client.
     pub traffic: TrafficByClient,
+    ledger: Ledger,
+    tile_lines: TileLines,
 }
+
+/// Lines that hold the data of screen tiles, in equal numbers one tile after another: buffers of `(first line, lines per
+/// tile, tiles)`.
+pub type TileLines = Vec<(u32, u32, u32)>;
 
 impl L2 {
     /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`.
@@ -77,7 +97,69 @@ impl L2 {
             port: Calendar::new(Rate::nearest(spec.bytes_per_cycle(clock_mhz))),
             last_write: 0,
             traffic: TrafficByClient::default(),
+            ledger: Ledger::default(),
+            tile_lines: Vec::new(),
         }
+    }
+
+    /// Starts to record traffic by the tiles whose data lie in `tile_lines`, and by interval.
+    pub(super) fn keep_ledger(&mut self, spec: LedgerSpec, tile_lines: TileLines) {
+        self.ledger.start(spec);
+        self.tile_lines = tile_lines;
+    }
+
+    /// Takes over the lines held since the frame before, if that had as many `cacheable` lines before the streams.
+    pub(super) fn begin_frame(&mut self, before: Option<&HeldLines>, cacheable: u32) {
+        if let Some(before) = before.filter(|before| before.cacheable == cacheable) {
+            self.tags = before.tags.clone();
+        }
+    }
+
+    /// The lines held when the frame has ended: dirty ones are written back, and those in `dropped` are forgotten.
+    pub(super) fn end_frame(&self, cacheable: u32, dropped: &Range<u32>) -> HeldLines {
+        let mut tags = self.tags.clone();
+        tags.begin_frame(dropped);
+        HeldLines { tags, cacheable }
+    }
+
+    /// Makes the memory at least `memory_lines` lines large.
+    #[inline]
+    pub(super) fn extend_memory(&mut self, memory_lines: u32) {
+        self.tags.extend_memory(memory_lines);
+    }
+
+    /// Takes the record of the traffic, if it is kept.
+    pub fn take_record(&mut self) -> Option<Record> {
+        self.ledger.take("memory", &self.traffic, None)
+    }
+
+    /// The screen tile whose data a line holds.
+    fn tile_of(&self, line: u32) -> Option<u32> {
+        self.tile_lines
+            .iter()
+            .find_map(|&(first, per_tile, tiles)| {
+                let tile = line.checked_sub(first)? / per_tile;
+                (tile < tiles).then_some(tile)
+            })
+    }
+
+    /// Counts `bytes` of a client, of `line` if they are cached, in the count that `of` chooses.
+    #[inline(always)]
+    pub(super) fn count(
+        &mut self,
+        (client, line): (Client, Option<u32>),
+        bytes: u64,
+        at: Cycle,
+        of: impl FnOnce(&mut Traffic) -> &mut u64,
+    ) {
+        if !self.ledger.records() {
+            *of(self.traffic.of(client)) += bytes;
+            return;
+        }
+        let mark = self.ledger.mark(&self.traffic, None);
+        *of(self.traffic.of(client)) += bytes;
+        let tile = line.and_then(|line| self.tile_of(line));
+        self.ledger.record(mark, &self.traffic, None, tile, at);
     }
 
     /// Cycles from a request to its answer.
@@ -131,11 +213,12 @@ impl L2 {
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        let passed = self.book_read(client, sectors_in(sectors) * SECTOR_BYTES, at);
+        let bytes = sectors_in(sectors) * SECTOR_BYTES;
+        let passed = self.book_read((client, Some(line)), bytes, at);
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
-            self.fetch(client, slot, missing, start, dram);
+            self.fetch(client, (line, slot), missing, start, dram);
         }
         self.tags.line(slot).ready(sectors, passed + self.latency)
     }
@@ -150,24 +233,35 @@ impl L2 {
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        let passed = self.book_read(client, SECTOR_BYTES, at);
+        let passed = self.book_read((client, Some(line)), SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, 1 << sector, 1);
         if missing != 0 {
-            self.fetch(client, slot, missing, start, dram);
+            self.fetch(client, (line, slot), missing, start, dram);
         }
         let ready = self.tags.line(slot).sector_ready(sector);
         ready.max(passed + self.latency)
     }
 
-    /// Fetches the missing sectors of the line in `slot` from DRAM at `start`.
+    /// Fetches the missing sectors of `line` in `slot` from DRAM at `start`.
     #[inline(never)]
-    fn fetch(&mut self, client: Client, slot: u32, missing: u8, start: Cycle, dram: &mut Dram) {
+    fn fetch(
+        &mut self,
+        client: Client,
+        (line, slot): (u32, u32),
+        missing: u8,
+        start: Cycle,
+        dram: &mut Dram,
+    ) {
         let fetched = sectors_in(missing);
         self.tags.fetched += fetched;
         let bytes = fetched * SECTOR_BYTES;
-        self.traffic.of(client).dram_read_bytes += bytes;
-        let ready = dram.read(bytes, start + self.latency);
+        let sent = start + self.latency;
+        self.count((client, Some(line)), bytes, sent, |t| {
+            &mut t.dram_read_bytes
+        });
+        dram.note_sectors(client, (line, missing), false, sent);
+        let ready = dram.read(bytes, sent);
         self.tags.fill(slot, missing, start, ready);
     }
 
@@ -181,7 +275,8 @@ impl L2 {
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        let passed = self.book_write(client, sectors_in(sectors) * SECTOR_BYTES, at);
+        let bytes = sectors_in(sectors) * SECTOR_BYTES;
+        let passed = self.book_write((client, Some(line)), bytes, at);
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
@@ -197,26 +292,26 @@ impl L2 {
     /// Passes `bytes` to a unit at `at` that come from DRAM and are not cached, or that the L2 keeps;
     /// returns the cycle at which they arrive.
     pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.book_read(client, bytes, at) + self.latency
+        self.book_read((client, None), bytes, at) + self.latency
     }
 
     /// Writes `bytes` at `at` to a region that is not evicted; returns the cycle at which they are
     /// accepted.
     pub fn keep(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        let passed = self.book_write(client, bytes, at);
+        let passed = self.book_write((client, None), bytes, at);
         self.last_write = self.last_write.max(passed);
         passed
     }
 
     #[inline]
-    fn book_read(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.traffic.of(client).l2_read_bytes += bytes;
+    fn book_read(&mut self, of: (Client, Option<u32>), bytes: u64, at: Cycle) -> Cycle {
+        self.count(of, bytes, at, |traffic| &mut traffic.l2_read_bytes);
         self.port.book(bytes, at)
     }
 
     #[inline]
-    fn book_write(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.traffic.of(client).l2_written_bytes += bytes;
+    fn book_write(&mut self, of: (Client, Option<u32>), bytes: u64, at: Cycle) -> Cycle {
+        self.count(of, bytes, at, |traffic| &mut traffic.l2_written_bytes);
         self.port.book(bytes, at)
     }
 
@@ -239,7 +334,9 @@ impl L2 {
     /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
     fn write_back(&mut self, evicted: Evicted, at: Cycle, dram: &mut Dram) -> Cycle {
         let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
-        self.traffic.of(evicted.writer).dram_written_bytes += bytes;
+        let of = (evicted.writer, Some(evicted.line));
+        self.count(of, bytes, at, |traffic| &mut traffic.dram_written_bytes);
+        dram.note_sectors(evicted.writer, (evicted.line, evicted.dirty), true, at);
         // Requests do not come in time order, so the buffer's content is not known item by item. The
         // line has a place when no more bytes than the buffer holds pass DRAM's port before it. Reads
         // that pass in between count as if they stood in the buffer.

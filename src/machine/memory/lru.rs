@@ -6,7 +6,7 @@ use quadrille_base::math::{fit, prefetch};
 const NONE: u32 = u32::MAX;
 
 /// Lines resident in a cache, each with a content of type `L`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LruLines<L> {
     sets: u32,
     order: Order,
@@ -79,6 +79,25 @@ impl<L: Default> LruLines<L> {
         slots.filter(|(line, _)| *line != NONE)
     }
 
+    /// Makes the memory at least `memory_lines` lines large.
+    #[inline]
+    pub fn extend_memory(&mut self, memory_lines: u32) {
+        if self.slot_of.len() < memory_lines as usize {
+            self.slot_of.resize(memory_lines as usize, NONE);
+        }
+    }
+
+    /// Empties the slots of the resident lines for which `keep` returns false. The order of use stays.
+    pub fn retain(&mut self, mut keep: impl FnMut(u32, &mut L) -> bool) {
+        for (line, content) in self.lines.iter_mut().zip(&mut self.contents) {
+            if *line != NONE && !keep(*line, content) {
+                self.slot_of[*line as usize] = NONE;
+                *line = NONE;
+                *content = L::default();
+            }
+        }
+    }
+
     /// Moves the content of a line, if it is resident, into the host's cache.
     #[inline]
     pub fn prefetch(&self, line: u32) {
@@ -87,7 +106,7 @@ impl<L: Default> LruLines<L> {
 }
 
 /// Order of use of the slots of each set.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Order {
     /// For few ways.
     Ranks(Ranks),
@@ -124,7 +143,7 @@ impl Order {
 
 /// Ways of each set from the most to the least recently used, as the hexadecimal digits of a word. Lists
 /// of a large cache would not fit the host's.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Ranks {
     ways: u32,
     /// Binary logarithm of the slots per set: a power of two, so that nothing is divided.
@@ -168,7 +187,7 @@ impl Ranks {
 
 /// A list of slots per set, doubly linked to a ring through a node of the set itself, so that no slot
 /// is a special case.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Lists {
     ways: u32,
     /// Nodes of the slots, followed by the head nodes of the sets.

@@ -16,11 +16,15 @@ pub mod sector_cache;
 pub mod traffic;
 pub mod unit_cache;
 
+use std::ops::Range;
+
 use crate::collect::{PortKind, UnitCycles};
+use crate::ledger::LedgerSpec;
 use crate::timing::Cycle;
 use calendar::Calendar;
-use dram::{Dram, DramSpec};
-use l2::{L2, L2Spec};
+use dram::{Dram, DramRequest, DramSpec};
+use l2::{HeldLines, L2, L2Spec, TileLines};
+use line::{LINE_BYTES, SECTOR_BYTES, line_at};
 use traffic::Client;
 
 /// Memory system of the GPU: L2 and DRAM.
@@ -30,6 +34,12 @@ pub struct Memory {
     pub l2: L2,
     /// Memory behind the cache.
     pub dram: Dram,
+    /// Address of the next byte that is streamed: streams lie behind the cacheable lines, one behind the other.
+    next_streamed: u64,
+    /// Number of cacheable lines before the streams.
+    cacheable: u32,
+    /// Whether streams are cached as well.
+    caches_streams: bool,
 }
 
 impl Memory {
@@ -39,6 +49,9 @@ impl Memory {
         Self {
             l2: L2::new(l2, clock_mhz, lines),
             dram: Dram::new(dram, clock_mhz),
+            next_streamed: u64::from(lines) * LINE_BYTES,
+            cacheable: lines,
+            caches_streams: false,
         }
     }
 
@@ -97,16 +110,72 @@ impl Memory {
         vec![unit("l2", self.l2.port()), unit("dram", self.dram.port())]
     }
 
-    /// Starts timelines of both ports.
-    pub fn keep_timelines(&mut self) {
-        self.l2.port_mut().keep_timeline();
-        self.dram.port_mut().keep_timeline();
+    /// Starts timelines of both ports in windows of `window` cycles.
+    pub fn keep_timelines(&mut self, window: Cycle) {
+        self.l2.port_mut().keep_timeline(window);
+        self.dram.port_mut().keep_timeline(window);
     }
 
-    /// Reads `bytes` for `client` that are used once, without caching them; returns the cycle at which they arrive.
+    /// Starts to record traffic by interval, and by the screen tiles whose data lie in `tile_lines`.
+    pub fn keep_ledger(&mut self, spec: LedgerSpec, tile_lines: TileLines) {
+        self.l2.keep_ledger(spec, tile_lines);
+    }
+
+    /// Starts to keep the requests to DRAM.
+    pub fn keep_requests(&mut self) {
+        self.dram.keep_requests();
+    }
+
+    /// Begins a frame of a sequence: the L2 caches streams as well, each in the lines of the stream of the same number in
+    /// the frame `before`, and holds what it held at the end of that one if its pictures had the same size.
+    pub fn begin_frame(&mut self, before: Option<&HeldLines>) {
+        self.caches_streams = true;
+        self.l2.begin_frame(before, self.cacheable);
+    }
+
+    /// The lines that the L2 holds when a frame of a sequence has ended: dirty ones are written back, and those in
+    /// `dropped` are forgotten. `None` if [`Memory::begin_frame`] was not called.
+    pub fn end_frame(&self, dropped: &Range<u32>) -> Option<HeldLines> {
+        let held = || self.l2.end_frame(self.cacheable, dropped);
+        self.caches_streams.then(held)
+    }
+
+    /// Reads a stream through the L2, as [`Memory::stream`].
+    fn cached_stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        let (first, end) = (self.next_streamed, self.next_streamed + bytes);
+        self.next_streamed = end;
+        let mut arrived = at;
+        let mut begin = first;
+        while begin < end {
+            let line = line_at(begin);
+            let end_in_line = end.min((begin / LINE_BYTES + 1) * LINE_BYTES);
+            let sectors = begin / SECTOR_BYTES..end_in_line.div_ceil(SECTOR_BYTES);
+            let in_line = LINE_BYTES / SECTOR_BYTES;
+            let mask = sectors.fold(0, |mask, sector| mask | 1_u8 << (sector % in_line));
+            self.l2.extend_memory(line + 1);
+            arrived = arrived.max(self.read(client, line, mask, at));
+            begin = end_in_line;
+        }
+        arrived
+    }
+
+    /// Reads `bytes` for `client` that are used once, without caching them unless in a frame of a sequence; returns the
+    /// cycle at which they arrive.
     pub fn stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
+        if self.caches_streams {
+            return self.cached_stream(client, bytes, at);
+        }
+        self.dram.note(DramRequest {
+            at,
+            address: self.next_streamed,
+            bytes,
+            is_write: false,
+            client,
+        });
+        self.next_streamed += bytes;
         let arrived = self.dram.read(bytes, at);
-        self.l2.traffic.of(client).dram_read_bytes += bytes;
+        let of = (client, None);
+        (self.l2).count(of, bytes, at, |traffic| &mut traffic.dram_read_bytes);
         self.l2.pass(client, bytes, arrived)
     }
 }

@@ -4,6 +4,8 @@
 //! A set replaces its least recently used line. A line that is in use, because its data are in flight
 //! or a unit works on them, is not evicted before that is over: its successor waits.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::line::{LINE_BYTES, SECTOR_BYTES};
@@ -57,7 +59,7 @@ pub fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
 }
 
 /// State of a line, in one line of the host's cache.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 #[repr(align(64))]
 pub(super) struct Line {
     valid: u8,
@@ -152,7 +154,7 @@ impl Replaced {
 }
 
 /// The tags of a cache.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct SectorCache {
     lines: LruLines<Line>,
     /// Line that was found last and its slot; it is the most recently used of its set.
@@ -256,6 +258,32 @@ impl SectorCache {
         let sectors = cleaned.iter().map(|evicted| sectors_in(evicted.dirty));
         self.written_back += sectors.sum::<u64>();
         cleaned
+    }
+
+    /// Makes the memory at least `memory_lines` lines large.
+    #[inline]
+    pub(super) fn extend_memory(&mut self, memory_lines: u32) {
+        self.lines.extend_memory(memory_lines);
+    }
+
+    /// Begins another frame, whose cycles are counted from 0, without the lines in `dropped`. All other lines are clean
+    /// and their data are there.
+    pub(super) fn begin_frame(&mut self, dropped: &Range<u32>) {
+        let mut resident = 0;
+        self.lines.retain(|number, line| {
+            *line = Line {
+                valid: line.valid,
+                writer: line.writer,
+                ..Line::default()
+            };
+            let kept = !dropped.contains(&number);
+            resident += if kept { sectors_in(line.valid) } else { 0 };
+            kept
+        });
+        self.last = (NO_LINE, 0);
+        (self.resident, self.peak) = (resident, 0);
+        [self.accesses, self.misses, self.fetched] = [0; 3];
+        [self.written_back, self.dirty_evictions] = [0; 2];
     }
 
     /// State of the line in a slot.

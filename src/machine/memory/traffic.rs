@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::statistics::statistics;
+
 /// A client of memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Client {
@@ -16,17 +18,19 @@ pub enum Client {
     Colour,
 }
 
-/// Bytes that one client moved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Traffic {
-    /// Bytes read from the L2.
-    pub l2_read_bytes: u64,
-    /// Bytes written to the L2.
-    pub l2_written_bytes: u64,
-    /// Bytes read from DRAM.
-    pub dram_read_bytes: u64,
-    /// Bytes of the client that were written back to DRAM, whichever client's data took their place.
-    pub dram_written_bytes: u64,
+statistics! {
+    /// Bytes that one client moved.
+    #[derive(Copy, Serialize)]
+    pub struct Traffic {
+        /// Bytes read from the L2.
+        pub l2_read_bytes: u64,
+        /// Bytes written to the L2.
+        pub l2_written_bytes: u64,
+        /// Bytes read from DRAM.
+        pub dram_read_bytes: u64,
+        /// Bytes of the client that were written back to DRAM, whichever client's data took their place.
+        pub dram_written_bytes: u64,
+    }
 }
 
 impl Traffic {
@@ -36,17 +40,19 @@ impl Traffic {
     }
 }
 
-/// Bytes moved by client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct TrafficByClient {
-    /// Traffic of vertex shading.
-    pub vertex: Traffic,
-    /// Traffic of the results of vertex shading, which never leave the L2.
-    pub vertex_results: Traffic,
-    /// Traffic of stencil and depth values.
-    pub depth: Traffic,
-    /// Traffic of colours.
-    pub colour: Traffic,
+statistics! {
+    /// Bytes moved by client.
+    #[derive(Copy, Serialize)]
+    pub struct TrafficByClient {
+        /// Traffic of vertex shading.
+        pub vertex: Traffic,
+        /// Traffic of the results of vertex shading, which never leave the L2.
+        pub vertex_results: Traffic,
+        /// Traffic of stencil and depth values.
+        pub depth: Traffic,
+        /// Traffic of colours.
+        pub colour: Traffic,
+    }
 }
 
 impl TrafficByClient {

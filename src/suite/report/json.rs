@@ -52,7 +52,8 @@ impl Document {
     }
 }
 
-fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
+/// The record of a run.
+pub(super) fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let outcome = &run.outcome;
     let host_s = run.host.as_secs_f64();
     let quads = outcome.pipeline().map(|o| o.quads.rasterized);
@@ -105,6 +106,48 @@ pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, 
         _ => Map::new(),
     }
 }
+
+/// Names and meanings of the numbers that the record of a run computes from its counters.
+pub(super) const DERIVED: &[(&str, &str)] = &[
+    ("frame_ms", "Time of the draw or of the raster kernel"),
+    ("termination_updates", "Termination updates, one per pixel"),
+    ("flushes.tc.total", "Flushes for any reason"),
+    ("flushes.tc.mean_items", "Mean quads of a flush"),
+    ("flushes.tgc.total", "Flushes for any reason"),
+    ("flushes.tgc.mean_items", "Mean primitives of a flush"),
+    (
+        "shaded_ratio",
+        "Fragments rasterized, divided by those not terminated",
+    ),
+    (
+        "merge_ratio",
+        "Quads blended without merging, divided by those blended",
+    ),
+    ("crop.l2_bytes", "Bytes between the colour cache and the L2"),
+    (
+        "crop.dram_bytes",
+        "Bytes of colours between the L2 and DRAM",
+    ),
+    ("storage_bytes_per_gpc.tgc", "Bins of tile-grid coalescing"),
+    (
+        "storage_bytes_per_gpc.tgc_fetch",
+        "Vertices that tile-grid coalescing reads again",
+    ),
+    ("storage_bytes_per_gpc.qru", "Buffers of quad reordering"),
+    (
+        "storage_bytes_per_gpc.zrop",
+        "Beats and updates of early termination",
+    ),
+    (
+        "storage_bytes_per_gpc.total",
+        "Storage that the method adds",
+    ),
+    (
+        "storage_bytes_per_gpc.l2_vertex_results",
+        "Part of the L2 for vertex results",
+    ),
+    ("fragments.blended", "Fragments blended"),
+];
 
 /// Counts of a variant of the pipeline.
 fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {

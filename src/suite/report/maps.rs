@@ -1,5 +1,6 @@
-//! Maps of counts per pixel, and their files.
+//! Maps of counts per pixel and per screen tile, tables of counters per tile, and their files.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use super::heat::{self, HeatMap, VIRIDIS};
@@ -7,6 +8,8 @@ use super::scale::{Curve, Scale};
 use super::simulated::Simulated;
 use quadrille_base::error::Result;
 use quadrille_base::image::files;
+use quadrille_base::output::write_whole;
+use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_gpu::result::SimulationResult;
 use quadrille_gpu::zrop::framebuffer::NEVER;
 use quadrille_machine::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
@@ -79,8 +82,7 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
         };
         let size = [simulated.view.width, simulated.view.height];
         for (variant, counts) in &counted {
-            let file = variant.replace(':', "-");
-            let stem = format!("{}.{file}.{name}", simulated.view.name);
+            let stem = stem(simulated, variant, name);
             files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
             let picture = heat::picture(&HeatMap {
                 title: format!("{variant}: {title}"),
@@ -94,5 +96,142 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
             files::write(folder.join(format!("{stem}.png")), &picture)?;
         }
     }
+    write_tiles(folder, simulated)
+}
+
+/// Name of a file of a view and variant, without its extension.
+fn stem(simulated: &Simulated<'_>, variant: &str, name: &str) -> String {
+    let variant = variant.replace(':', "-");
+    format!("{}.{variant}.{name}", simulated.view.name)
+}
+
+/// Name in file names and title of each map of tiles, and the ends of the names of the counters that it adds up.
+const TILE_MAPS: [(&str, &str, &[&str]); 7] = [
+    (
+        "tile_cycles",
+        "busy cycles of CROP per tile",
+        &["units.crop.busy"],
+    ),
+    ("tile_quads", "quads rasterized per tile", &["fine.quads"]),
+    (
+        "tile_flushes",
+        "flushes of tile coalescing per tile",
+        &[
+            "tc.full",
+            "tc.evicted",
+            "tc.timeout",
+            "tc.end",
+            "tc.conflict",
+            "tc.span",
+        ],
+    ),
+    (
+        "tile_terminated_quads",
+        "quads terminated per tile",
+        &["zrop.quads.terminated"],
+    ),
+    (
+        "tile_terminated_fragments",
+        "fragments terminated per tile",
+        &["zrop.fragments.terminated"],
+    ),
+    (
+        "tile_l2_bytes",
+        "bytes between caches and L2 per tile",
+        &["l2_read_bytes", "l2_written_bytes"],
+    ),
+    (
+        "tile_dram_bytes",
+        "bytes between L2 and DRAM per tile",
+        &["dram_read_bytes", "dram_written_bytes"],
+    ),
+];
+
+/// Writes the counters per tile of all variants that kept them, as `VIEW.VARIANT.tiles.csv`, and maps of them. A map of
+/// zeros is left out.
+fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
+    for (run, outcome) in simulated.pipelines() {
+        let name = stem(simulated, &run.name(), "tiles");
+        let table = tile_table(outcome);
+        write_whole(&folder.join(format!("{name}.csv")), |out| {
+            out.write_all(table.as_bytes())
+        })?;
+    }
+    for (name, title, ends) in TILE_MAPS {
+        let runs = simulated.pipelines();
+        let counted: Vec<_> = runs
+            .map(|(run, outcome)| (run.name(), outcome, tile_sums(outcome, ends)))
+            .filter(|(_, _, counts)| counts.iter().any(|&count| count > 0))
+            .collect();
+        let scales = counted
+            .iter()
+            .map(|(_, _, counts)| Scale::covering(counts, Curve::SquareRoot));
+        let Some(scale) = scales.max_by_key(|scale| scale.top) else {
+            continue;
+        };
+        let size = [simulated.view.width, simulated.view.height];
+        for (variant, outcome, counts) in &counted {
+            let stem = stem(simulated, variant, name);
+            let across = outcome.framebuffer.layout.tiles_across;
+            let in_tiles = size.map(|side| side.div_ceil(TILE_PX));
+            files::write_counts(&folder.join(format!("{stem}.npy")), in_tiles, counts)?;
+            let rows = (0..size[1]).map(|y| y / TILE_PX * across);
+            let pixels = rows.flat_map(|first| (0..size[0]).map(move |x| first + x / TILE_PX));
+            let pixels: Vec<_> = pixels.map(|tile| counts[tile as usize]).collect();
+            let picture = heat::picture(&HeatMap {
+                title: format!("{variant}: {title}"),
+                nothing: "none",
+                size,
+                counts: &pixels,
+                scale,
+                scale_end: "99.9th percentile",
+                palette: VIRIDIS,
+            });
+            files::write(folder.join(format!("{stem}.png")), &picture)?;
+        }
+    }
     Ok(())
+}
+
+/// Sum by tile of the counters whose names have one of these ends, at most `u32::MAX`.
+fn tile_sums(outcome: &SimulationResult, ends: &[&str]) -> Vec<u32> {
+    let mut sums = vec![0_u32; outcome.framebuffer.layout.tiles()];
+    for record in &outcome.records {
+        let is_counted: Vec<_> = (record.columns.iter())
+            .map(|column| ends.iter().any(|end| column.name.ends_with(end)))
+            .collect();
+        for (sum, row) in sums.iter_mut().zip(record.tiles()) {
+            let counted = row.iter().zip(&is_counted).filter(|(_, counted)| **counted);
+            let change: u64 = counted.map(|(change, _)| change).sum();
+            *sum = sum.saturating_add(u32::try_from(change).unwrap_or(u32::MAX));
+        }
+    }
+    sums
+}
+
+/// The counters per tile as CSV: a row for each tile, row by row of the picture, and a column for each counter all of
+/// whose counts belong to tiles.
+fn tile_table(outcome: &SimulationResult) -> String {
+    let layout = outcome.framebuffer.layout;
+    let across = layout.tiles_across as usize;
+    let mut heading = "tile_x,tile_y".to_owned();
+    let mut rows: Vec<_> = (0..layout.tiles())
+        .map(|tile| format!("{},{}", tile % across, tile / across))
+        .collect();
+    for record in &outcome.records {
+        let are_of_tiles = record.are_of_tiles();
+        let kept = || (0..are_of_tiles.len()).filter(|column| are_of_tiles[*column]);
+        for column in kept() {
+            let _ = write!(heading, ",{}", record.columns[column].name);
+        }
+        let mut tiles = record.tiles();
+        for row in &mut rows {
+            // Nothing is recorded of a unit without work.
+            let changes = tiles.next();
+            for column in kept() {
+                let _ = write!(row, ",{}", changes.map_or(0, |changes| changes[column]));
+            }
+        }
+    }
+    format!("{heading}\n{}\n", rows.join("\n"))
 }

@@ -9,10 +9,12 @@
 //! | `estimates` | frame times and energy on the pages and in the document of `sim` |
 //! | [`deferred`] | the tables and rows of `deferred` |
 //! | [`mesh`] | the tables and rows of `mesh` |
-//! | [`maps`] | counts per pixel, as pictures with a legend ([`heat`], [`scale`]) and arrays |
+//! | [`maps`] | counts per pixel and per screen tile, as pictures with a legend ([`heat`], [`scale`]) and arrays |
 //! | [`bars`] | stacked bars of bytes by buffer, as a picture |
 //! | [`table`] | text tables |
 //! | [`sensitivity`] | speedups at other values of the configuration |
+//! | [`stats`] | counters as flat text, as gem5 writes them |
+//! | [`dram_trace`] | requests to DRAM, for Ramulator 2 |
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`config`] | a configuration as TOML with the meaning and source of each field |
 //!
@@ -24,6 +26,7 @@ mod canvas;
 pub(crate) mod columns;
 pub mod config;
 pub mod deferred;
+pub mod dram_trace;
 pub(crate) mod estimates;
 pub mod heat;
 pub mod json;
@@ -35,5 +38,6 @@ pub mod screen;
 pub mod sensitivity;
 pub mod simulated;
 pub(crate) mod software;
+pub mod stats;
 pub mod table;
 pub mod trace;

@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use quadrille_machine::UnitCycles;
+use quadrille_machine::{UnitCycles, documented};
 
-/// Cycles of all ports of one name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UnitRow {
-    /// Cycles with work.
-    pub busy: u64,
-    /// Cycles without work by reason.
-    pub idle: BTreeMap<String, u64>,
-    /// Number of instances.
-    pub instances: u64,
-    /// Share of busy cycles, 0 to 1.
-    pub utilisation: f64,
-    /// Share of the cycles in which the port could serve no other item, 0 to 1.
-    pub occupancy: f64,
-    /// Items as a share of those that the port's rate allows, 0 to 1; `None` for ports without a fixed rate.
-    pub throughput: Option<f64>,
+documented! {
+    /// Cycles of all ports of one name.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct UnitRow {
+        /// Cycles with work.
+        pub busy: u64,
+        /// Cycles without work by reason.
+        pub idle: BTreeMap<String, u64>,
+        /// Number of instances.
+        pub instances: u64,
+        /// Share of busy cycles, 0 to 1.
+        pub utilisation: f64,
+        /// Share of the cycles in which the port could serve no other item, 0 to 1.
+        pub occupancy: f64,
+        /// Items as a share of those that the port's rate allows, 0 to 1; `None` for ports without a fixed rate.
+        pub throughput: Option<f64>,
+    }
 }
 
 impl From<&UnitCycles> for UnitRow {
@@ -42,15 +44,17 @@ pub fn units(units: &[UnitCycles]) -> BTreeMap<String, UnitRow> {
     units.collect()
 }
 
-/// The port that limits a run, if one does, and the critical port with its share of the cycles.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct LimitRow {
-    /// Name of the port that limits the run; `None` if latency and bursts do.
-    pub limiting_unit: Option<String>,
-    /// Name of the port with the highest occupancy.
-    pub critical_unit: Option<String>,
-    /// Share of the cycles in which the critical port is occupied, 0 to 1.
-    pub critical_occupancy: Option<f64>,
+documented! {
+    /// The port that limits a run, if one does, and the critical port with its share of the cycles.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+    pub struct LimitRow {
+        /// Name of the port that limits the run; `None` if latency and bursts do.
+        pub limiting_unit: Option<String>,
+        /// Name of the port with the highest occupancy.
+        pub critical_unit: Option<String>,
+        /// Share of the cycles in which the critical port is occupied, 0 to 1.
+        pub critical_occupancy: Option<f64>,
+    }
 }
 
 impl LimitRow {

@@ -35,7 +35,7 @@ fn write_backs_count_for_the_client_that_wrote() {
         ..L2Spec::default()
     };
     let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
-    memory.keep_timelines();
+    memory.keep_timelines(64);
     (0..32).for_each(|line| _ = memory.write(Client::Colour, line, 0b11, 0));
     (32..64).for_each(|line| _ = memory.read(Client::Depth, line, 1, 0));
     let traffic = memory.l2.traffic;

@@ -45,7 +45,7 @@ fn an_item_that_the_queue_held_up_is_not_late() {
 #[test]
 fn each_cycle_is_counted_once() {
     let mut activity = Activity::default();
-    activity.keep_timeline();
+    activity.keep_timeline(64);
     activity.idle_until(10, StallReason::Starved);
     activity.busy_until(13);
     activity.idle_until(12, StallReason::Miss);

@@ -1,0 +1,194 @@
+//! Files of `sim` beside pictures: maps, traces, statistics.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::console::print_bytes;
+use crate::cli::outputs::{Outputs, Template, VARIANT, VIEW};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::wiring::Watch;
+use quadrille_scene::Camera;
+use quadrille_suite::report::simulated::Simulated;
+use quadrille_suite::report::{dram_trace, maps, stats, trace};
+
+/// End of the name of the file with the cycles of a DRAM trace, behind the name of the trace.
+const CYCLES: &str = ".cycles.csv";
+
+/// Flags of files that describe the runs.
+#[derive(Debug, clap::Args)]
+pub(super) struct FileFlags {
+    /// Write counts per pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend; all variants
+    /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
+    /// maps are shaded and blended; with quad merging also merged; with early termination also late,
+    /// blends_until_termination and termination_cycle. Counters per screen tile of 16x16 pixels go to
+    /// VIEW.VARIANT.tiles.csv, and maps of them to tile_cycles (busy cycles of CROP), tile_quads,
+    /// tile_flushes, tile_terminated_quads, tile_terminated_fragments, tile_l2_bytes and tile_dram_bytes
+    #[arg(long, value_name = "DIR")]
+    pub(super) maps: Option<PathBuf>,
+    /// Write a trace for Perfetto (ui.perfetto.dev): one process per variant and one track per unit,
+    /// with the percentage of time in each state in up to 512 windows (at most 8 MB; of identical
+    /// units, the mean); "{view}" is replaced by the name of the view
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    /// Write all counters as flat text, as gem5's stats.txt has them: a line of name, value, and "#"
+    /// with meaning and unit for each, in a block for each view and method; "-" writes to standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) stats: Option<PathBuf>,
+    /// Write a block for each N cycles ahead of the block of the totals: the cycles of each port by
+    /// state, counts of Hi-Z, fine raster, tile coalescing, PROP, ZROP, launch, shader cores and CROP by the
+    /// cycle of the work, and bytes by the cycle of the request. N doubles until 4096 blocks suffice
+    #[arg(long, value_name = "N", requires = "stats", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    stats_every: Option<u64>,
+    /// Write the requests to DRAM, in the order of their cycles, as a trace that Ramulator 2 replays
+    /// (its front end LoadStoreTrace: "LD address" or "ST address" for each sector of 32 bytes), and the
+    /// cycle, bytes and client of each line to FILE.cycles.csv; "{view}" and "{variant}" are replaced
+    #[arg(long, value_name = "FILE")]
+    pub(super) dram_trace: Option<PathBuf>,
+}
+
+/// The files of the runs, with checked names.
+pub(super) struct Files<'a> {
+    flags: &'a FileFlags,
+    trace: Option<Template>,
+    /// The trace of DRAM, and its cycles.
+    dram_trace: Option<[Template; 2]>,
+    /// Text of `--stats` so far.
+    stats: String,
+}
+
+impl FileFlags {
+    /// Every flag with whether it is given; all of them are for single configurations.
+    pub(super) fn given(&self) -> [(&'static str, bool); 4] {
+        [
+            ("--maps", self.maps.is_some()),
+            ("--trace", self.trace.is_some()),
+            ("--stats", self.stats.is_some()),
+            ("--dram-trace", self.dram_trace.is_some()),
+        ]
+    }
+
+    /// Whether a file goes to standard output.
+    pub(super) fn is_on_stdout(&self) -> bool {
+        self.stats.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Checks the names of the files of runs by `methods`. `other_stdout` names another flag that writes to standard
+    /// output.
+    pub(super) fn parse(
+        &self,
+        methods: &[Method],
+        other_stdout: Option<&str>,
+    ) -> Result<Files<'_>> {
+        if let Some(other) = other_stdout.filter(|_| self.is_on_stdout()) {
+            let expected = format!("a file, since {other} writes to standard output");
+            return Err(Error::argument("--stats", expected, "-"));
+        }
+        let trace = self.trace.as_deref();
+        let parsed = trace.map(|path| Template::parse("--trace", path, &[VIEW]));
+        let with_cycles = |path: &Path| {
+            let mut cycles = path.as_os_str().to_owned();
+            cycles.push(CYCLES);
+            let parse = |path: &Path| Template::parse("--dram-trace", path, &[VIEW, VARIANT]);
+            Ok([parse(path)?, parse(Path::new(&cycles))?])
+        };
+        let dram_trace = self.dram_trace.as_deref().map(with_cycles).transpose()?;
+        if let Some([dram_trace, _]) = &dram_trace {
+            if let Some(other) = methods.iter().find(|method| !method.is_pipeline()) {
+                let expected =
+                    "methods on the graphics pipeline, whose requests --dram-trace writes";
+                return Err(Error::argument("--method", expected, other.name()));
+            }
+            let remedy = "methods (or choose one with --method)";
+            dram_trace.require(VARIANT, methods.len(), remedy)?;
+        }
+        Ok(Files {
+            flags: self,
+            trace: parsed.transpose()?,
+            dram_trace,
+            stats: String::new(),
+        })
+    }
+}
+
+impl Files<'_> {
+    /// Makes the folders of the files, and refuses names that are taken. `variants` are the names of the methods.
+    pub(super) fn prepare(
+        &self,
+        outputs: &mut Outputs<'_>,
+        cameras: &[Camera],
+        variants: &[String],
+    ) -> Result<()> {
+        if let Some(trace) = &self.trace {
+            trace.prepare(outputs, cameras, &["all".to_owned()])?;
+        }
+        for template in self.dram_trace.iter().flatten() {
+            template.prepare(outputs, cameras, variants)?;
+        }
+        if let Some(stats) = self
+            .flags
+            .stats
+            .as_deref()
+            .filter(|_| !self.flags.is_on_stdout())
+        {
+            outputs.add("--stats", stats)?;
+        }
+        if let Some(folder) = &self.flags.maps {
+            std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        }
+        Ok(())
+    }
+
+    /// What the runs keep for the files.
+    pub(super) fn watch(&self) -> Watch {
+        let has_maps = self.flags.maps.is_some();
+        Watch {
+            maps: has_maps,
+            tiles: has_maps,
+            timelines: self.flags.trace.is_some(),
+            interval: self.flags.stats_every.unwrap_or(0),
+            dram: self.flags.dram_trace.is_some(),
+        }
+    }
+
+    /// Writes the files of a view; `file_name` is the name of a method in names of files.
+    pub(super) fn write(
+        &mut self,
+        simulated: &Simulated<'_>,
+        file_name: impl Fn(Method) -> String,
+    ) -> Result<()> {
+        let view = &simulated.view.name;
+        if let Some(folder) = &self.flags.maps {
+            maps::write(folder, simulated)?;
+        }
+        if let Some(template) = &self.trace {
+            let path = template.path(view, "all");
+            write_whole(&path, |out| trace::write(out, simulated))?;
+        }
+        if let Some([trace, cycles]) = &self.dram_trace {
+            for (run, result) in simulated.pipelines() {
+                let variant = file_name(run.outcome.method());
+                let requests = &result.dram_requests;
+                write_whole(&trace.path(view, &variant), |out| {
+                    dram_trace::write(out, requests)
+                })?;
+                write_whole(&cycles.path(view, &variant), |out| {
+                    dram_trace::write_cycles(out, requests)
+                })?;
+            }
+        }
+        if self.flags.stats.is_some() {
+            self.stats += &stats::text(simulated);
+        }
+        Ok(())
+    }
+
+    /// Writes the file of all views, when all are done.
+    pub(super) fn finish(&self) -> Result<()> {
+        match &self.flags.stats {
+            Some(_) if self.flags.is_on_stdout() => print_bytes(&self.stats),
+            Some(path) => write_whole(path, |out| out.write_all(self.stats.as_bytes())),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Frames of `sim` in sequence: warm caches, stereo pairs, and their sums.
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::usage::positive;
+use quadrille_base::error::{Error, Result};
+use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::outcome::Outcome;
+use quadrille_machine::Traffic;
+use quadrille_scene::Camera;
+use quadrille_suite::report::simulated::{Simulated, VariantRun};
+use quadrille_suite::report::table::TextTable;
+
+/// Names of the views of a stereo pair behind the name of the view, and their side of it along the camera's x axis.
+const EYES: [(&str, f64); 2] = [("left", -0.5), ("right", 0.5)];
+
+/// Flags of sequences.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct SequenceFlags {
+    /// Draw the views as frames of one run: what vertex shading reads is cached by the L2 as well, and the L2 holds
+    /// for each frame what it held at the end of the frame before, all of it clean. Between frames, dirty colours
+    /// are written back and stencil and depth values are cleared, in no time; all other caches begin empty
+    #[arg(long)]
+    pub(super) warm: bool,
+    /// Draw each view twice, from points half this distance to the left and to the right of the camera
+    /// along its x axis, in units of the scene; a frame is both draws
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    stereo: Option<f64>,
+}
+
+impl SequenceFlags {
+    /// Refuses methods without a cache that stays warm.
+    pub(super) fn check(self, methods: &[Method]) -> Result<()> {
+        match methods.iter().find(|method| !method.is_pipeline()) {
+            Some(other) if self.warm => {
+                let expected = "methods on the graphics pipeline, whose L2 --warm keeps";
+                Err(Error::argument("--method", expected, other.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The cameras of all draws: both eyes of each view, or the views.
+    pub(super) fn draws(self, views: Vec<Camera>) -> Vec<Camera> {
+        let Some(distance) = self.stereo else {
+            return views;
+        };
+        let eyes = |view: &Camera| {
+            EYES.map(|(name, side)| {
+                let mut eye = view.clone();
+                eye.name = format!("{}.{name}", view.name);
+                // Points move against the camera.
+                eye.translation_in_view.x -= side * distance;
+                eye
+            })
+        };
+        views.iter().flat_map(eyes).collect()
+    }
+
+    /// Draws of a frame.
+    pub(super) fn draws_per_frame(self) -> usize {
+        self.stereo.map_or(1, |_| EYES.len())
+    }
+
+    /// Whether frames are summed up.
+    pub(super) fn is_sequence(self) -> bool {
+        self.warm || self.stereo.is_some()
+    }
+}
+
+/// Sums of a method over draws.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    cycles: u64,
+    ms: f64,
+    /// Bytes read from and written to DRAM, which results of the graphics pipeline have.
+    dram_bytes: Option<[u64; 2]>,
+}
+
+impl Sums {
+    fn of(simulated: &Simulated<'_>, run: &VariantRun) -> Self {
+        let cycles = run.outcome.cycles();
+        let pipeline = run.outcome.pipeline();
+        let dram_bytes = pipeline.map(|result| {
+            let clients = result.traffic.clients();
+            let sum = |of: fn(&Traffic) -> u64| clients.iter().map(|client| of(client)).sum();
+            [sum(|t| t.dram_read_bytes), sum(|t| t.dram_written_bytes)]
+        });
+        Self {
+            cycles,
+            ms: simulated.ms(cycles),
+            dram_bytes,
+        }
+    }
+
+    fn add(self, other: Self) -> Self {
+        let dram_bytes = self.dram_bytes.zip(other.dram_bytes);
+        Self {
+            cycles: self.cycles + other.cycles,
+            ms: self.ms + other.ms,
+            dram_bytes: dram_bytes.map(|([a, b], [c, d])| [a + c, b + d]),
+        }
+    }
+
+    fn document(self) -> Value {
+        json!({
+            "cycles": self.cycles,
+            "ms": self.ms,
+            "dram_read_bytes": self.dram_bytes.map(|[read, _]| read),
+            "dram_written_bytes": self.dram_bytes.map(|[_, written]| written),
+        })
+    }
+}
+
+/// The frames of a run so far.
+#[derive(Debug, Default)]
+pub(super) struct Sequence {
+    /// Outcomes of the last draw.
+    last: Vec<Outcome>,
+    methods: Vec<String>,
+    /// Names of the views of each frame, and the sums of each method.
+    frames: Vec<(Vec<String>, Vec<Sums>)>,
+    draws: usize,
+}
+
+impl Sequence {
+    /// The machines of the next draw, warm from the last one.
+    pub(super) fn warmed(&self, machines: Vec<Machine>) -> Vec<Machine> {
+        let machines = machines.into_iter().enumerate();
+        let warmed = machines.map(|(at, machine)| machine.in_sequence(self.last.get(at)));
+        warmed.collect()
+    }
+
+    /// Adds a draw; every `draws_per_frame` of them are a frame.
+    pub(super) fn push(&mut self, simulated: Simulated<'_>, draws_per_frame: usize) {
+        let sums: Vec<_> = (simulated.runs.iter())
+            .map(|run| Sums::of(&simulated, run))
+            .collect();
+        self.methods = simulated.runs.iter().map(VariantRun::name).collect();
+        let name = simulated.view.name.clone();
+        match self.frames.last_mut() {
+            Some((names, frame)) if !self.draws.is_multiple_of(draws_per_frame) => {
+                names.push(name);
+                for (sum, draw) in frame.iter_mut().zip(sums) {
+                    *sum = sum.add(draw);
+                }
+            }
+            _ => self.frames.push((vec![name], sums)),
+        }
+        self.draws += 1;
+        self.last = simulated.runs.into_iter().map(|run| run.outcome).collect();
+    }
+
+    fn totals(&self) -> Vec<Sums> {
+        let frames = self.frames.iter();
+        let of_method = |method: usize| {
+            let sums = frames.clone().map(move |(_, sums)| sums[method]);
+            sums.reduce(Sums::add).unwrap_or_default()
+        };
+        (0..self.methods.len()).map(of_method).collect()
+    }
+
+    /// The frames and their total as a JSON document.
+    pub(super) fn document(&self) -> Value {
+        let by_method = |sums: &[Sums]| {
+            let sums = self.methods.iter().cloned().zip(sums);
+            Value::Object(Map::from_iter(sums.map(|(m, sums)| (m, sums.document()))))
+        };
+        let frames = self.frames.iter();
+        let frames =
+            frames.map(|(names, sums)| json!({"views": names, "methods": by_method(sums)}));
+        json!({"frames": frames.collect::<Vec<_>>(), "total": by_method(&self.totals())})
+    }
+
+    /// The frames and their total as a table.
+    pub(super) fn table(&self) -> String {
+        let headings = ["<frame", "<method", "cycles", "ms", "MB read", "MB written"];
+        let mut table = TextTable::new(&headings);
+        let mb = |bytes: Option<u64>| {
+            let mb = bytes.map(|bytes| format!("{:.3}", bytes as f64 / 1e6));
+            mb.unwrap_or_else(|| "-".to_owned())
+        };
+        let mut rows = |name: &str, sums: &[Sums]| {
+            for (method, sum) in self.methods.iter().zip(sums) {
+                table.row([
+                    name.to_owned(),
+                    method.clone(),
+                    sum.cycles.to_string(),
+                    format!("{:.3}", sum.ms),
+                    mb(sum.dram_bytes.map(|[read, _]| read)),
+                    mb(sum.dram_bytes.map(|[_, written]| written)),
+                ]);
+            }
+        };
+        for (names, sums) in &self.frames {
+            rows(&names.join(" + "), sums);
+        }
+        rows("total", &self.totals());
+        table.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_render::synth::{Recipe, Synthetic};
+
+    /// The eyes are the stated distance apart, along the camera's x axis, around the camera.
+    #[test]
+    fn eyes_are_the_distance_apart() {
+        let view = Synthetic::new(Recipe::Object, 1, 10, 0).unwrap().cameras()[0].clone();
+        let flags = SequenceFlags {
+            warm: false,
+            stereo: Some(0.3),
+        };
+        let eyes = flags.draws(vec![view.clone()]);
+        let position =
+            |camera: &Camera| -camera.view_from_world.transpose() * camera.translation_in_view;
+        let [left, right] = [0, 1].map(|eye: usize| position(&eyes[eye]));
+        let x_axis = view.view_from_world.row(0).transpose();
+        assert!((right - left - x_axis * 0.3).norm() < 1e-12);
+        assert!(((left + right) / 2.0 - position(&view)).norm() < 1e-12);
+        assert_eq!(eyes[0].view_from_world, view.view_from_world);
+        assert_eq!(
+            eyes.iter().map(|eye| &eye.name).collect::<Vec<_>>(),
+            [
+                &format!("{}.left", view.name),
+                &format!("{}.right", view.name)
+            ]
+        );
+    }
+}

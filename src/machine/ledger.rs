@@ -1,0 +1,239 @@
+//! Optional records of a unit's counters by screen tile and by interval of time.
+
+use super::statistics::{Counter, Statistics};
+use super::timing::{Cycle, MAX_WINDOWS};
+use quadrille_base::math::index;
+
+/// What a ledger records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerSpec {
+    /// Number of screen tiles; 0 if nothing is recorded by tile.
+    pub tiles: usize,
+    /// Cycles of an interval; 0 if nothing is recorded by interval. The number of intervals is bounded as the number of
+    /// a [timeline](super::timing::Timeline)'s windows.
+    pub interval: Cycle,
+}
+
+/// The record of a unit, empty unless it was [started](Ledger::start). A unit takes a mark before it works on an item, and
+/// records the changes since the mark when it is done.
+#[derive(Debug, Default)]
+pub struct Ledger(Option<Box<Record>>);
+
+/// Values of a unit's counters, and the busy cycles of its port if it records one, at one time.
+#[derive(Debug)]
+pub struct Mark(Vec<u64>);
+
+impl Ledger {
+    /// Starts to record.
+    pub fn start(&mut self, spec: LedgerSpec) {
+        self.0 = Some(Box::new(Record {
+            spec,
+            ..Record::default()
+        }));
+    }
+
+    /// The values before an item; `None` unless the ledger records.
+    #[inline(always)]
+    pub fn mark(&self, counters: &impl Counter, busy: Option<u64>) -> Option<Mark> {
+        self.0.as_ref()?;
+        Some(values(counters, busy))
+    }
+
+    /// Records the changes since `mark` for an item of screen `tile`, if it belongs to one, in cycle `at`.
+    #[inline(always)]
+    pub fn record(
+        &mut self,
+        mark: Option<Mark>,
+        counters: &impl Counter,
+        busy: Option<u64>,
+        tile: Option<u32>,
+        at: Cycle,
+    ) {
+        if let Some(mark) = mark {
+            let Mark(after) = values(counters, busy);
+            self.add(mark, &after, tile, at);
+        }
+    }
+
+    /// Whether the ledger records.
+    #[inline(always)]
+    pub fn records(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Adds the changes from `before` to `after`.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, Mark(before): Mark, after: &[u64], tile: Option<u32>, at: Cycle) {
+        if let Some(record) = &mut self.0 {
+            let changes: Vec<u64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
+            record.add(&changes, tile, at);
+        }
+    }
+
+    /// Takes the record, whose columns get the names of the counters behind `prefix`. `port` names the port whose busy
+    /// cycles are recorded.
+    pub fn take(
+        &mut self,
+        prefix: &str,
+        counters: &dyn Statistics,
+        port: Option<&str>,
+    ) -> Option<Record> {
+        let mut record = *self.0.take()?;
+        let counts = counters.counts().into_iter();
+        let column = |name: String, meaning| Column { name, meaning };
+        record.columns = counts
+            .map(|count| column(format!("{prefix}.{}", count.name), count.meaning))
+            .collect();
+        let busy = port.map(|port| column(format!("units.{port}.busy"), "Cycles with work."));
+        record.columns.extend(busy);
+        Some(record)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn values(counters: &impl Counter, busy: Option<u64>) -> Mark {
+    let mut values = Vec::new();
+    counters.values(&mut |value| values.push(value));
+    values.extend(busy);
+    Mark(values)
+}
+
+/// A column of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Name of the counter, as in the results of the run.
+    pub name: String,
+    /// Documentation of the counter.
+    pub meaning: &'static str,
+}
+
+/// Changes of the counters of a unit by tile and by interval.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    spec: LedgerSpec,
+    /// Columns of the rows.
+    pub columns: Vec<Column>,
+    totals: Vec<u64>,
+    tiles: Vec<u64>,
+    intervals: Vec<u64>,
+}
+
+impl Record {
+    fn add(&mut self, changes: &[u64], tile: Option<u32>, at: Cycle) {
+        let columns = changes.len();
+        self.totals.resize(columns, 0);
+        add_to_row(&mut self.totals, 0, changes);
+        if self.spec.tiles > 0
+            && let Some(tile) = tile
+        {
+            self.tiles.resize(self.spec.tiles * columns, 0);
+            add_to_row(&mut self.tiles, tile as usize, changes);
+        }
+        if self.spec.interval > 0 {
+            while at >= self.spec.interval * MAX_WINDOWS as u64 {
+                self.double(columns);
+            }
+            let interval = index(at.div_euclid(self.spec.interval));
+            let rows = self.intervals.len().max((interval + 1) * columns);
+            self.intervals.resize(rows, 0);
+            add_to_row(&mut self.intervals, interval, changes);
+        }
+    }
+
+    /// Joins pairs of intervals.
+    fn double(&mut self, columns: usize) {
+        self.spec.interval *= 2;
+        let mut joined = vec![0; (self.intervals.len() / columns).div_ceil(2) * columns];
+        for (row, changes) in self.intervals.chunks(columns).enumerate() {
+            add_to_row(&mut joined, row / 2, changes);
+        }
+        self.intervals = joined;
+    }
+
+    /// Adds the record of another instance of the unit.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.widen(other.spec.interval);
+        other.widen(self.spec.interval);
+        for (sums, values) in [
+            (&mut self.totals, other.totals),
+            (&mut self.tiles, other.tiles),
+            (&mut self.intervals, other.intervals),
+        ] {
+            sums.resize(sums.len().max(values.len()), 0);
+            add_to_row(sums, 0, &values);
+        }
+    }
+
+    /// Joins intervals until they are `interval` cycles long, a power of two times their length.
+    pub fn widen(&mut self, interval: Cycle) {
+        while self.spec.interval < interval {
+            self.double(self.columns.len());
+        }
+    }
+
+    /// Cycles of an interval; 0 if nothing was recorded by interval.
+    pub fn interval(&self) -> Cycle {
+        self.spec.interval
+    }
+
+    /// Changes of the columns by tile; none if no item belonged to a tile.
+    pub fn tiles(&self) -> impl ExactSizeIterator<Item = &[u64]> {
+        self.tiles.chunks(self.columns.len().max(1))
+    }
+
+    /// Whether all changes of the columns, by their place, belong to tiles.
+    pub fn are_of_tiles(&self) -> Vec<bool> {
+        let sum = |column: usize| self.tiles().map(|row| row[column]).sum::<u64>();
+        let totals = self.totals.iter().enumerate();
+        let mut all: Vec<_> = totals
+            .map(|(column, total)| sum(column) == *total)
+            .collect();
+        all.resize(self.columns.len(), true);
+        all
+    }
+
+    /// Changes of the columns by interval, up to the last one with a change.
+    pub fn intervals(&self) -> impl ExactSizeIterator<Item = &[u64]> {
+        self.intervals.chunks(self.columns.len().max(1))
+    }
+}
+
+fn add_to_row(rows: &mut [u64], row: usize, changes: &[u64]) {
+    let first = row * changes.len();
+    for (sum, change) in rows[first..].iter_mut().zip(changes) {
+        *sum += change;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One count in each of the cycles 0, 10, 20, ..., 49,990: intervals of 10 cycles are 5,000, more than are kept,
+    /// so their length doubles once.
+    #[test]
+    fn intervals_double_and_lose_nothing() {
+        let mut ledger = Ledger::default();
+        assert!(ledger.mark(&0_u64, None).is_none());
+        ledger.start(LedgerSpec {
+            tiles: 2,
+            interval: 10,
+        });
+        let mut count = 0_u64;
+        for at in (0..50_000).step_by(10) {
+            let mark = ledger.mark(&count, Some(3 * count));
+            count += 1;
+            let tile = (at % 20 == 0).then_some(1);
+            ledger.record(mark, &count, Some(3 * count), tile, at);
+        }
+        let record = ledger.take("unit", &count, Some("port")).unwrap();
+        let names: Vec<_> = record.columns.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["unit.", "units.port.busy"]);
+        assert_eq!(record.interval(), 20);
+        assert_eq!(record.intervals().len(), 2_500);
+        assert!(record.intervals().all(|row| row == [2, 6]));
+        assert_eq!(record.tiles().collect::<Vec<_>>(), [[0, 0], [2_500, 7_500]]);
+    }
+}
