@@ -4,7 +4,9 @@ use super::results::Results;
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest};
-use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark, Series};
+use crate::svg::{
+    Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark, Series, Svg,
+};
 use quadrille_suite::microbench::series::Series as Measured;
 
 /// Bytes of a KB.
@@ -101,7 +103,7 @@ fn rows(measured: &Measured) -> Vec<Row> {
     .concat()
 }
 
-fn footprints(measured: &Measured, capacity: Option<f64>) -> String {
+fn footprints(measured: &Measured, capacity: Option<f64>) -> Svg {
     let dots = |name, colour, pairs: &[[u64; 2]]| {
         let dots = pairs.iter();
         let dots = dots.map(|[size, held]| [(*size as f64 / KB).log2(), *held as f64 / KB]);
@@ -128,7 +130,7 @@ fn footprints(measured: &Measured, capacity: Option<f64>) -> String {
     chart.svg()
 }
 
-fn rates(measured: &Measured, published: [Option<f64>; 2]) -> String {
+fn rates(measured: &Measured, published: [Option<f64>; 2]) -> Svg {
     let groups = RATES
         .iter()
         .zip(published)
@@ -148,14 +150,14 @@ fn rates(measured: &Measured, published: [Option<f64>; 2]) -> String {
     chart.svg()
 }
 
-fn times(measured: &Measured) -> String {
+fn times(measured: &Measured) -> Svg {
     let groups = measured.times_by_quads.iter();
     let groups = groups.map(|(quads, time)| Group::of(*quads, [Some(*time)]));
     let axis = Axis::linear("time (times), by quads per pixel");
     BarChart::new("Time by quads per pixel", axis, &["time"], groups).svg()
 }
 
-fn bins(measured: &Measured) -> String {
+fn bins(measured: &Measured) -> Svg {
     let points = measured.warps_by_tiles.iter();
     let points = points.map(|pair| pair.map(|n| n as f64));
     let labels = (0..=6).map(|n| (f64::from(8 * n), (8 * n).to_string()));
