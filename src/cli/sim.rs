@@ -20,7 +20,6 @@ use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::sensitivity::Sensitivity;
-use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
 use quadrille_render::cpu::{RenderSettings, reference};
@@ -78,7 +77,7 @@ pub(super) struct Args {
     /// --config-dump), with the band of two of them
     #[arg(long)]
     energy: bool,
-    /// Print how the speedups over the first variant change when a number of the configuration that
+    /// Print how the speedups over the first method change when a number of the configuration that
     /// no publication states is halved and doubled, one at a time, instead of pages
     #[arg(long, conflicts_with_all = ["output", "maps", "trace", "reference", "frame", "energy"])]
     sensitivity: bool,
@@ -119,8 +118,6 @@ struct Job<'a> {
     profile: Profile,
     configurations: &'a [Configuration],
     methods: &'a [Method],
-    /// The methods that are variants of the pipeline.
-    variants: &'a [Variant],
     output: Option<&'a Output>,
     trace: Option<&'a Template>,
     verbosity: Verbosity,
@@ -140,12 +137,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let methods = named_methods(&args.emulation.methods)?;
-    let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
     let estimated = args.estimated_units();
     GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
-    if args.sensitivity && (variants.len() < 2 || variants.len() < methods.len()) {
+    if args.sensitivity && methods.len() < 2 {
         let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
-        let expected = "variants of the pipeline, two at least, which --sensitivity compares";
+        let expected = "two methods at least, which --sensitivity compares";
         return Err(Error::argument("--method", expected, names.join(",")));
     }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
@@ -189,7 +185,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
         configurations: &configurations,
         methods: &methods,
-        variants: &variants,
         output: output.as_ref(),
         trace: trace.as_ref(),
         verbosity,
@@ -259,12 +254,12 @@ impl Job<'_> {
             let prepared = PreparedView::new_task(splats, camera, &self.profile, level, task)?;
             if self.args.sensitivity {
                 let sensitivity = self.sensitivity(&prepared)?;
-                let (name, variants) = (&camera.name, self.variants);
+                let (name, methods) = (&camera.name, self.methods);
                 if self.args.json {
-                    let document = sensitivity::document(name, variants, &sensitivity);
+                    let document = sensitivity::document(name, methods, &sensitivity);
                     printed.documents.push(document);
                 } else {
-                    printed.page(&progress, &sensitivity::table(name, variants, &sensitivity))?;
+                    printed.page(&progress, &sensitivity::table(name, methods, &sensitivity))?;
                 }
                 steps.advance(1)?;
                 continue;
@@ -285,9 +280,8 @@ impl Job<'_> {
                         exit = Exit::CheckFailed;
                     }
                 }
-                let config = &configuration.config;
                 let warnings = simulated.runs.iter().filter_map(|run| {
-                    estimates::energy_warning(run.outcome.method(), &run.energy?, config)
+                    estimates::energy_warning(run.outcome.method(), &run.energy?)
                 });
                 for warning in warnings {
                     if !warned.contains(&warning) {
@@ -317,7 +311,7 @@ impl Job<'_> {
     fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
         let config = &self.configurations[0].config;
         let progress = self.verbosity.progress("fields");
-        Sensitivity::of(prepared, config, self.variants, &progress.task)
+        Sensitivity::of(prepared, config, self.methods, &progress.task)
     }
 
     /// Runs a view through all variants and writes its files.

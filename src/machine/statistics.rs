@@ -26,6 +26,20 @@ impl Counter for u64 {
     }
 }
 
+/// A histogram; its counts are named by their numbers, from 0.
+impl<const N: usize> Counter for [u64; N] {
+    fn add(&mut self, other: &Self) {
+        for (sum, count) in self.iter_mut().zip(other) {
+            *sum += count;
+        }
+    }
+
+    fn list(&self, name: &str, list: &mut Vec<(String, u64)>) {
+        let counts = self.iter().enumerate();
+        list.extend(counts.map(|(number, count)| (format!("{name}.{number}"), *count)));
+    }
+}
+
 impl<T: Counter + Clone> Counter for Option<T> {
     fn add(&mut self, other: &Self) {
         match (self.as_mut(), other) {

@@ -134,7 +134,7 @@ fn pages_show_estimates() {
         "raster share",
         "over compute",
         "over baseline",
-        "energy of the draw, assumed constants; band: static 20 to 50 % of 7.6 W, DRAM 4 to 14 pJ per bit",
+        "energy of the draw, assumed; band: static 20..50 % of 7.6 W, DRAM 4..14 pJ per bit, others 1/2..2",
         "static mJ",
         "total mJ",
         " band",

@@ -289,7 +289,7 @@ impl Way {
         let [x, y] = label.at;
         match self {
             Self::Level => ([x, y], 0.0, Anchor::Middle),
-            Self::Upright => ([x + 0.29 * Size::Value.pixels(), y], -90.0, Anchor::Start),
+            Self::Upright => ([x + 0.33 * Size::Value.pixels(), y], -90.0, Anchor::Start),
         }
     }
 

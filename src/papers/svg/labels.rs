@@ -5,11 +5,11 @@ use super::canvas::{Anchor, Canvas};
 
 /// Mean width of a character over the size of its text: an upper bound of common sans-serif fonts.
 const WIDTH_OF_ASCII: f64 = 0.62;
-/// Width of other characters, which may be ideographs.
-const WIDTH_OF_OTHERS: f64 = 1.0;
+/// Width of the widest characters, such as `%`, and of those beyond ASCII, which may be ideographs.
+const WIDEST: f64 = 1.0;
 /// Parts of the size of a text above and below its baseline.
-const ABOVE: f64 = 0.8;
-const BELOW: f64 = 0.22;
+const ABOVE: f64 = 0.9;
+const BELOW: f64 = 0.24;
 /// Angle of slanted labels in degrees.
 const SLANT: f64 = -35.0;
 /// Longest label of an axis in pixels; longer ones are abridged.
@@ -54,9 +54,10 @@ impl Size {
 
 /// Width of a text in pixels, estimated from above.
 pub(super) fn text_width(text: &str, size: Size) -> f64 {
-    let widths = text.chars().map(|c| match c.is_ascii() {
-        true => WIDTH_OF_ASCII,
-        false => WIDTH_OF_OTHERS,
+    let widths = text.chars().map(|c| match c {
+        '%' | '@' | 'm' | 'w' | 'M' | 'W' => WIDEST,
+        c if c.is_ascii() => WIDTH_OF_ASCII,
+        _ => WIDEST,
     });
     widths.sum::<f64>() * size.pixels()
 }
@@ -198,7 +199,7 @@ impl Canvas {
             // A label at the end of the axis moves into the picture.
             let most = self.width - half(text);
             let x = x.min(most).max(half(text));
-            ([x, top + 17.0], 0.0, Anchor::Middle)
+            ([x, top + 19.0], 0.0, Anchor::Middle)
         });
         let slanted = labels.iter();
         let slanted = slanted.map(|(x, _)| ([x + 5.0, top + 14.0], SLANT, Anchor::End));
@@ -244,9 +245,9 @@ mod tests {
     fn turned_texts_overlap_by_their_corners() {
         let slanted = |x| Area::of_text([x, 0.0], SLANT, Anchor::End, Size::Text, "a label");
         assert!(slanted(0.0).overlaps(&slanted(20.0)));
-        assert!(!slanted(0.0).overlaps(&slanted(25.0)));
+        assert!(!slanted(0.0).overlaps(&slanted(27.0)));
         // The upright boxes around them overlap, and a bar above both does not.
-        assert!(!slanted(25.0).overlaps(&Area::new([-30.0, -40.0], [-1.0, -12.0])));
+        assert!(!slanted(27.0).overlaps(&Area::new([-30.0, -40.0], [-1.0, -12.0])));
         let line = Area::of_line([-20.0, 20.0], [20.0, -20.0]);
         let on = Area::new([-1.0, -1.0], [1.0, 1.0]);
         let beside = Area::new([5.0, 5.0], [10.0, 10.0]);

@@ -6,7 +6,7 @@ use super::{Anchor, Canvas, Svg, class};
 /// Room for the names of the strips.
 const NAMES: f64 = 84.0;
 /// Height of a strip.
-const HEIGHT: f64 = 13.0;
+const HEIGHT: f64 = 14.0;
 /// Shades that are told apart.
 const SHADES: f64 = 20.0;
 
@@ -51,7 +51,7 @@ impl StripChart {
                 y += 19.0;
             }
             let name = abridged(&strip.name, Size::Value, NAMES - 8.0);
-            canvas.text([NAMES - 6.0, y + 10.5], Anchor::End, Size::Value, &name);
+            canvas.text([NAMES - 6.0, y + 11.0], Anchor::End, Size::Value, &name);
             let width = across * strip.length / longest;
             canvas.rect([NAMES, y], [width, HEIGHT - 2.0], "ground", &strip.name);
             let colour = format!("shade {}", class(group, false));
