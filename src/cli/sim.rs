@@ -24,7 +24,6 @@ use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::sensitivity::Sensitivity;
-use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Scene};
@@ -73,7 +72,7 @@ pub(super) struct Args {
     /// --config-dump), with the band of two of them
     #[arg(long)]
     energy: bool,
-    /// Print how the speedups over the first variant change when a number of the configuration that
+    /// Print how the speedups over the first method change when a number of the configuration that
     /// no publication states is halved and doubled, one at a time, instead of pages
     #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
@@ -120,8 +119,6 @@ struct Job<'a> {
     profile: Profile,
     configurations: &'a [Configuration],
     methods: &'a [Method],
-    /// The methods that are variants of the pipeline.
-    variants: &'a [Variant],
     output: Option<&'a Output>,
     verbosity: Verbosity,
 }
@@ -141,12 +138,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let methods = named_methods(&args.emulation.methods)?;
     args.sequence.check(&methods)?;
-    let variants: Vec<_> = methods.iter().filter_map(|m| m.variant()).collect();
     let estimated = args.estimated_units();
     GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
-    if args.sensitivity && (variants.len() < 2 || variants.len() < methods.len()) {
+    if args.sensitivity && methods.len() < 2 {
         let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
-        let expected = "variants of the pipeline, two at least, which --sensitivity compares";
+        let expected = "two methods at least, which --sensitivity compares";
         return Err(Error::argument("--method", expected, names.join(",")));
     }
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
@@ -189,7 +185,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         profile: args.flags.profile(scene.profile_hint, verbosity)?,
         configurations: &configurations,
         methods: &methods,
-        variants: &variants,
         output: output.as_ref(),
         verbosity,
     };
@@ -254,12 +249,12 @@ impl Job<'_> {
             let prepared = PreparedView::new_task(splats, camera, &self.profile, level, task)?;
             if self.args.sensitivity {
                 let sensitivity = self.sensitivity(&prepared)?;
-                let (name, variants) = (&camera.name, self.variants);
+                let (name, methods) = (&camera.name, self.methods);
                 if self.args.json {
-                    let document = sensitivity::document(name, variants, &sensitivity);
+                    let document = sensitivity::document(name, methods, &sensitivity);
                     printed.documents.push(document);
                 } else {
-                    printed.page(&progress, &sensitivity::table(name, variants, &sensitivity))?;
+                    printed.page(&progress, &sensitivity::table(name, methods, &sensitivity))?;
                 }
                 steps.advance(1)?;
                 continue;
@@ -281,9 +276,8 @@ impl Job<'_> {
                         exit = Exit::CheckFailed;
                     }
                 }
-                let config = &configuration.config;
                 let warnings = simulated.runs.iter().filter_map(|run| {
-                    estimates::energy_warning(run.outcome.method(), &run.energy?, config)
+                    estimates::energy_warning(run.outcome.method(), &run.energy?)
                 });
                 for warning in warnings {
                     if !warned.contains(&warning) {
@@ -291,6 +285,7 @@ impl Job<'_> {
                         warned.push(warning);
                     }
                 }
+                let config = &configuration.config;
                 let remarks = simulated.runs.iter();
                 for remark in
                     remarks.filter_map(|r| estimates::placement_remark(&r.outcome, config))
@@ -338,7 +333,7 @@ impl Job<'_> {
     fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
         let config = &self.configurations[0].config;
         let progress = self.verbosity.progress("fields");
-        Sensitivity::of(prepared, config, self.variants, &progress.task)
+        Sensitivity::of(prepared, config, self.methods, &progress.task)
     }
 
     /// Runs a view through all variants and writes its files.

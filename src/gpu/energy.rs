@@ -2,9 +2,9 @@
 //! time of the draw.
 //!
 //! The model is an estimate with assumed constants. It follows from counters and cycles and changes
-//! neither. Static power grows with the number of shader cores. No voltage is modelled, so the constants hold at the
-//! clock of the machine that they are from. Two constants that no publication settles have bounds of their own, from which a band of
-//! energies follows: the share of static power, and the energy of a bit of DRAM.
+//! neither. Static power grows with the shader cores, the L2 and the ROPs. The voltage grows with the clock, and with its
+//! square the energy of events on the chip and static power. No constant is settled by a publication, and each part of
+//! an energy has bounds, from which a band of energies follows.
 
 use serde::Serialize;
 
@@ -49,8 +49,22 @@ spec! {
         dram_pj_per_bit_high: f64 = 14.0, 0.0..=1e3, Assumed "highest of the published figures for LPDDR3 and LPDDR4";
         /// Power of the GPU without DRAM under load, in W, which static power is a share of.
         rail_w: f64 = 7.6, 0.0..=1e4, Assumed "GPU rail of a Jetson AGX Orin under load in its 30 W mode (NVIDIA's forum, topic 323456)";
-        /// Shader cores of that GPU. Static power is in proportion to the number of cores.
+        /// Shader cores of that GPU. Its static power is in proportion to cores, L2 and ROPs, each by its share.
         rail_cores: u64 = 16, 1..=65_536, Assumed "all SMs of the Jetson AGX Orin; its 30 W mode may power fewer";
+        /// Bytes of the L2 of that GPU.
+        rail_l2_bytes: u64 = 4_194_304, 1..=1_099_511_627_776, Assumed "VR-Pipe Table I, which is configured as that GPU";
+        /// ROPs of that GPU: RGBA8 pixels that it blends per cycle.
+        rail_rops: u64 = 16, 1..=65_536, Assumed "as energy.rail_l2_bytes";
+        /// Share of the L2 in static power.
+        l2_share: f64 = 0.2, 0.0..=0.5, Assumed "its share of the area of such a GPU, by eye on pictures of dies";
+        /// Share of the ROPs and the fixed-function raster in static power.
+        rop_share: f64 = 0.1, 0.0..=0.5, Assumed "as energy.l2_share";
+        /// Voltage in V at the clock of that GPU. Energies on the chip and static power grow with the square of the voltage.
+        voltage_v: f64 = 0.65, 0.01..=100.0, Assumed "typical of mobile GPUs in 7 or 8 nm at half of their largest clock";
+        /// Voltage in V per GHz of a faster or slower clock.
+        voltage_v_per_ghz: f64 = 0.36, 0.0..=100.0, Assumed "0.9 V at 1300 MHz, the largest clock of that GPU";
+        /// Lowest voltage in V, at which slower clocks save no more.
+        voltage_least_v: f64 = 0.6, 0.01..=100.0, Assumed "SRAM of such a process needs about that";
         /// Clock of that GPU in MHz, at which the energies of events hold.
         rail_clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "largest clock of the GPU of a Jetson AGX Orin in its 30 W mode";
         /// Share of static power in `rail_w`.
@@ -59,6 +73,8 @@ spec! {
         static_share_low: f64 = 0.2, 0.0..=1.0, Assumed "a process with little leakage";
         /// Upper bound of the share of static power.
         static_share_high: f64 = 0.5, 0.0..=1.0, Assumed "a warm chip at a low clock";
+        /// Factor by which the energies of shaders, of caches and of fixed-function units may be too high or too low, each.
+        uncertainty: f64 = 2.0, 1.0..=1e3, Assumed "published energies of one event differ by as much";
     }
 }
 
@@ -68,6 +84,8 @@ const LANES: f64 = 32.0;
 const BITS: f64 = 8.0;
 /// Millijoules per picojoule.
 const MJ_PER_PJ: f64 = 1e-9;
+/// Millijoules per joule.
+const MJ_PER_J: f64 = 1e3;
 
 /// Events of a draw that take energy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -116,20 +134,34 @@ pub struct Energy {
     pub total_mj: f64,
 }
 
+/// Clock and size of a GPU, from which its voltage and its static power follow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GpuSize {
+    /// Clock in MHz.
+    pub clock_mhz: f64,
+    /// Shader cores.
+    pub cores: u64,
+    /// Bytes of the L2.
+    pub l2_bytes: u64,
+    /// ROPs: RGBA8 pixels blended per cycle.
+    pub rops: u64,
+}
+
+/// Parts of an [`Energy`].
+const PARTS: usize = 5;
+
 /// Energy of a draw with its band, and the power that follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EnergyEstimate {
     /// Energy with the constants as configured.
     pub energy: Energy,
-    /// Total energy in mJ at each corner of the band: of low and high static share, the pair of low and
-    /// high energy of a bit of DRAM.
-    pub corners_mj: [f64; 4],
+    /// Lowest and highest energy of each part in mJ: static, shader, caches, DRAM, fixed-function units.
+    pub bounds_mj: [[f64; 2]; PARTS],
     /// Mean power without DRAM in W; 0 for a draw without time.
     pub watts_without_dram: f64,
-    /// Power of a GPU of as many cores as the emulated one under load, without DRAM, in W; `None` at another clock
-    /// than the constants hold at.
-    pub rail_w: Option<f64>,
+    /// Power of a GPU of the size and clock of the emulated one under load, without DRAM, in W.
+    pub rail_w: f64,
     /// Events.
     pub events: EnergyEvents,
 }
@@ -137,88 +169,92 @@ pub struct EnergyEstimate {
 impl EnergyEstimate {
     /// Whether the draw takes more power without DRAM than a GPU of its size does under load.
     pub fn exceeds_rail(&self) -> bool {
-        self.rail_w
-            .is_some_and(|rail| self.watts_without_dram > rail)
+        self.watts_without_dram > self.rail_w
+    }
+
+    /// Total energy in mJ with each part at its lowest or highest, in all combinations.
+    pub fn corners_mj(&self) -> [f64; 1 << PARTS] {
+        std::array::from_fn(|corner| {
+            let parts = self.bounds_mj.iter().enumerate();
+            parts.map(|(at, bounds)| bounds[corner >> at & 1]).sum()
+        })
     }
 
     /// Lowest and highest total energy of the band in mJ.
     pub fn band_mj(&self) -> [f64; 2] {
-        bounds(self.corners_mj)
+        [0, 1].map(|end| self.bounds_mj.iter().map(|bounds| bounds[end]).sum())
     }
 
     /// Energy of `other` as a multiple of this one, with the constants as configured, and the lowest and
     /// highest such ratio of the band: both draws are on one machine, so they share its constants. `None`
     /// if this one takes no energy at some corner.
     pub fn ratio_of(&self, other: &Self) -> Option<[f64; 3]> {
-        let corners = std::array::from_fn(|at| other.corners_mj[at] / self.corners_mj[at]);
-        let [low, high] = bounds(corners);
-        let ratio = other.energy.total_mj / self.energy.total_mj;
-        let ratios = [ratio, low, high];
+        let pairs = other.corners_mj().into_iter().zip(self.corners_mj());
+        let corners = pairs.map(|(other, this)| other / this);
+        let ends = [f64::INFINITY, f64::NEG_INFINITY];
+        let [low, high] = corners.fold(ends, |[low, high], r| [low.min(r), high.max(r)]);
+        let ratios = [other.energy.total_mj / self.energy.total_mj, low, high];
         ratios.iter().all(|r| r.is_finite()).then_some(ratios)
     }
 }
 
-/// The least and the greatest of some numbers.
-fn bounds(numbers: [f64; 4]) -> [f64; 2] {
-    [
-        numbers.into_iter().fold(f64::INFINITY, f64::min),
-        numbers.into_iter().fold(f64::NEG_INFINITY, f64::max),
-    ]
-}
-
 impl EnergySpec {
-    /// Power in W of a GPU of `cores` shader cores under load, without DRAM.
-    fn rail_of(&self, cores: u64) -> f64 {
-        self.rail_w * cores as f64 / self.rail_cores as f64
+    /// Square of the voltage at a clock over the one at `rail_clock_mhz`.
+    fn voltage_factor(&self, clock_mhz: f64) -> f64 {
+        let volts = |mhz: f64| {
+            let more = self.voltage_v_per_ghz * (mhz - self.rail_clock_mhz) * 1e-3;
+            (self.voltage_v + more).max(self.voltage_least_v)
+        };
+        (volts(clock_mhz) / volts(self.rail_clock_mhz)).powi(2)
     }
 
-    /// Energy of a draw of `cycles` on `cores` shader cores at `clock_mhz`, with its band.
-    pub fn estimate(
-        &self,
-        events: EnergyEvents,
-        cycles: Cycle,
-        clock_mhz: f64,
-        cores: u64,
-    ) -> EnergyEstimate {
-        let seconds = cycles as f64 / (clock_mhz * 1e6);
-        let rail_w = self.rail_of(cores);
-        let spec = Self {
-            rail_w,
-            ..self.clone()
-        };
-        let energy = spec.energy(&events, seconds);
-        let corner = |static_share, dram_pj_per_bit| {
-            let spec = Self {
-                static_share,
-                dram_pj_per_bit,
-                ..spec.clone()
-            };
-            spec.energy(&events, seconds).total_mj
-        };
-        let [low, high] = [self.static_share_low, self.static_share_high];
-        let dram = [self.dram_pj_per_bit_low, self.dram_pj_per_bit_high];
+    /// Power in W of a GPU under load, without DRAM, if it were at `rail_clock_mhz`.
+    fn rail_of(&self, gpu: &GpuSize) -> f64 {
+        let cores = gpu.cores as f64 / self.rail_cores as f64;
+        let l2 = gpu.l2_bytes as f64 / self.rail_l2_bytes as f64;
+        let rops = gpu.rops as f64 / self.rail_rops as f64;
+        let of_cores = 1.0 - self.l2_share - self.rop_share;
+        self.rail_w * (of_cores * cores + self.l2_share * l2 + self.rop_share * rops)
+    }
+
+    /// Energy of a draw of `cycles` on a GPU, with its band.
+    pub fn estimate(&self, events: EnergyEvents, cycles: Cycle, gpu: &GpuSize) -> EnergyEstimate {
+        let seconds = cycles as f64 / (gpu.clock_mhz * 1e6);
+        let voltage = self.voltage_factor(gpu.clock_mhz);
+        let full_w = self.rail_of(gpu) * voltage;
+        let energy = self.energy(&events, full_w * self.static_share * seconds, voltage);
+        let of_share = |share: f64| full_w * share * seconds * MJ_PER_J;
+        let of_bit = |pj: f64| events.dram_bytes as f64 * BITS * pj * MJ_PER_PJ;
+        let around = |mj: f64| [mj / self.uncertainty, mj * self.uncertainty];
         let without_dram = energy.total_mj - energy.dram_mj;
+        let speed = gpu.clock_mhz / self.rail_clock_mhz;
         EnergyEstimate {
             energy,
-            corners_mj: [
-                corner(low, dram[0]),
-                corner(low, dram[1]),
-                corner(high, dram[0]),
-                corner(high, dram[1]),
+            bounds_mj: [
+                [self.static_share_low, self.static_share_high].map(of_share),
+                around(energy.shader_mj),
+                around(energy.caches_mj),
+                [self.dram_pj_per_bit_low, self.dram_pj_per_bit_high].map(of_bit),
+                around(energy.rop_mj),
             ],
             watts_without_dram: if cycles == 0 {
                 0.0
             } else {
-                without_dram * 1e-3 / seconds
+                without_dram / MJ_PER_J / seconds
             },
-            #[allow(clippy::float_cmp, reason = "both are values of fields")]
-            rail_w: (clock_mhz == self.rail_clock_mhz).then_some(rail_w),
+            rail_w: full_w * (self.static_share + (1.0 - self.static_share) * speed),
             events,
         }
     }
 
-    /// Energy of events that take `seconds` altogether.
-    fn energy(&self, events: &EnergyEvents, seconds: f64) -> Energy {
+    /// Energy of bytes to and from DRAM in mJ.
+    pub(crate) fn dram_mj(&self, bytes: u64) -> f64 {
+        bytes as f64 * BITS * self.dram_pj_per_bit * MJ_PER_PJ
+    }
+
+    /// Energy of events and of `static_j` joules of static power; the energies of events on the chip are those of the
+    /// spec times `voltage`.
+    fn energy(&self, events: &EnergyEvents, static_j: f64, voltage: f64) -> Energy {
         let multiply_add = self.fp32_add_pj + self.fp32_multiply_pj;
         let instruction = multiply_add + self.register_words * self.register_word_pj;
         let more_of_special = (self.special_factor - 1.0) * multiply_add;
@@ -232,10 +268,10 @@ impl EnergySpec {
         let rop = events.quads_blended as f64 * blend
             + events.raster_tiles as f64 * self.raster_tile_pj
             + events.bin_entries as f64 * self.bin_entry_pj;
-        let dram = events.dram_bytes as f64 * BITS * self.dram_pj_per_bit;
-        let static_mj = self.rail_w * self.static_share * seconds * 1e3;
-        let [shader_mj, caches_mj, dram_mj, rop_mj] =
-            [shader, caches, dram, rop].map(|pj| pj * MJ_PER_PJ);
+        let static_mj = static_j * MJ_PER_J;
+        let [shader_mj, caches_mj, rop_mj] =
+            [shader, caches, rop].map(|pj| pj * voltage * MJ_PER_PJ);
+        let dram_mj = self.dram_mj(events.dram_bytes);
         Energy {
             static_mj,
             shader_mj,

@@ -6,7 +6,7 @@ use super::compute::outcome::ComputeResult;
 use super::compute::program::{BLEND_LOADS, ENTRY_LOADS};
 use super::config::Config;
 use super::crop::unit::CropCounters;
-use super::energy::{EnergyEstimate, EnergyEvents};
+use super::energy::{EnergyEstimate, EnergyEvents, GpuSize};
 use super::frame::FrameTimes;
 use super::method::Method;
 use super::outcome::Outcome;
@@ -46,10 +46,15 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
         Outcome::Compute(result) => of_kernel(result, config),
         Outcome::Gscore(_) => return None,
     };
-    let clock = config.gpu.clock_mhz;
-    let cores = config.gpu.gpcs * config.cores.cores;
-    let spec = &config.energy;
-    Some(spec.estimate(events, outcome.cycles(), clock, cores))
+    const BYTES_OF_RGBA8: u64 = 4;
+    let gpcs = config.gpu.gpcs;
+    let gpu = GpuSize {
+        clock_mhz: config.gpu.clock_mhz,
+        cores: gpcs * config.cores.cores,
+        l2_bytes: config.l2.bytes,
+        rops: gpcs * config.crop.bytes_per_cycle / BYTES_OF_RGBA8,
+    };
+    Some(config.energy.estimate(events, outcome.cycles(), &gpu))
 }
 
 /// Blocks of the raster kernel per place on the cores from which on their placement matters little: with 1.5 (144 tiles on
@@ -75,24 +80,14 @@ pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
 }
 
 /// What an estimate of a method's energy cannot be taken for, as a warning.
-pub fn energy_warning(
-    method: Method,
-    estimate: &EnergyEstimate,
-    config: &Config,
-) -> Option<String> {
-    let clock = config.gpu.clock_mhz;
-    match estimate.rail_w {
-        None => Some(format!(
-            "the energies of energy.* hold at {} MHz: at {clock} MHz the voltage is another, which is not modelled",
-            config.energy.rail_clock_mhz
-        )),
-        Some(rail) if estimate.exceeds_rail() => Some(format!(
-            "{method} takes {:.1} W without DRAM, more than the {rail:.1} W of a GPU of this size under load: the energies \
-             of energy.* are too high",
-            estimate.watts_without_dram
-        )),
-        Some(_) => None,
-    }
+pub fn energy_warning(method: Method, estimate: &EnergyEstimate) -> Option<String> {
+    estimate.exceeds_rail().then(|| {
+        format!(
+            "{method} takes {:.1} W without DRAM, more than the {:.1} W of a GPU of this size and clock under load: the \
+             energies of energy.* are too high",
+            estimate.watts_without_dram, estimate.rail_w
+        )
+    })
 }
 
 /// Events of a draw through the graphics pipeline.

@@ -49,6 +49,8 @@ statistics! {
         pub dropped: u64,
         /// Blended by CROP.
         pub blended: u64,
+        /// Quads of the termination test by their fragments, 0 to 4, that are not terminated and above the alpha cut.
+        pub live: [u64; 5],
     }
 }
 

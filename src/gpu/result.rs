@@ -157,10 +157,15 @@ impl SimulationResult {
                 hidden: zrop.quads.stencil_failed + zrop.quads.depth_failed,
                 terminated: zrop.quads.terminated,
                 shaded: cores.quads_shaded,
-                pruned: cores.quads_pruned,
+                pruned: cores.quads_survived[0],
                 merged_pairs: cores.quads_merged,
                 dropped: crop.quads_dropped,
                 blended: crop.quads + shader_blend.quads,
+                live: {
+                    let mut live = cores.quads_survived;
+                    live[0] += zrop.quads.terminated;
+                    live
+                },
             },
             raster: PrimitiveCounts {
                 splats: u64::from(state.draw.len()),
@@ -235,6 +240,9 @@ impl SimulationResult {
         check("quads rasterized", q.rasterized, ended);
         let ended = q.pruned + q.merged_pairs + q.dropped + q.blended;
         check("quads shaded", q.shaded, ended);
+        check("quads tested", q.rasterized - q.hidden, q.live.iter().sum());
+        let live = (0..).zip(q.live).map(|(count, quads)| count * quads).sum();
+        check("fragments over the cut", f.shaded - f.pruned, live);
         let updating = self.stencil_updates.quads;
         check("quads flushed", self.tc.items, q.rasterized + updating);
         check("quads packed", self.pack.quads, q.shaded + updating);

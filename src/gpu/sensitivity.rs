@@ -3,39 +3,24 @@
 
 use rayon::prelude::*;
 
-use super::compute::program::ComputeSpec;
-use super::compute::stream::KernelsSpec;
 use super::config::Config;
-use super::energy::EnergySpec;
-use super::frame::FrameSpec;
-use super::gscore::spec::GscoreSpec;
-use super::variant::Variant;
+use super::machine::Machine;
+use super::method::Method;
 use super::view::PreparedView;
-use super::warp::interlock::InterlockSpec;
-use super::warp::shader_blend::ShaderBlendSpec;
-use super::wiring::Simulator;
-use super::zrop::framebuffer::Tests;
+use super::wiring::Watch;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 use quadrille_machine::{Cycle, Field, Source};
 
-/// Units that no variant of the pipeline reads.
-const OTHER_UNITS: [&str; 7] = [
-    ComputeSpec::UNIT,
-    KernelsSpec::UNIT,
-    GscoreSpec::UNIT,
-    FrameSpec::UNIT,
-    EnergySpec::UNIT,
-    ShaderBlendSpec::UNIT,
-    InterlockSpec::UNIT,
-];
+/// Preset that differs from the default one in values that decide early termination.
+const EXAMPLE: &str = "emerald-example";
 
 /// A changed value of a field, and the cycles that follow.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// Value of the field.
     pub value: String,
-    /// Cycles by variant.
+    /// Cycles by method.
     pub cycles: Vec<Cycle>,
 }
 
@@ -50,39 +35,46 @@ pub struct FieldSensitivity {
 }
 
 impl FieldSensitivity {
-    /// Speedups of variant `variant` over variant 0 with each of the [changes](Self::changes).
-    pub fn speedups(&self, variant: usize) -> [Option<f64>; 2] {
-        let of = |change: &Change| speedup(&change.cycles, variant);
+    /// Speedups of method `method` over method 0 with each of the [changes](Self::changes).
+    pub fn speedups(&self, method: usize) -> [Option<f64>; 2] {
+        let of = |change: &Change| speedup(&change.cycles, method);
         self.changes.each_ref().map(|c| c.as_ref().map(of))
     }
 
-    /// Largest change of any variant's speedup, as a fraction of its speedup `at_default`.
+    /// Largest change of any method's speedup, as a fraction of its speedup `at_default`.
     pub fn swing(&self, at_default: &[f64]) -> f64 {
-        let variants = at_default.iter().enumerate();
-        let changes = variants.flat_map(|(variant, &default)| {
-            let speedups = self.speedups(variant).into_iter().flatten();
+        let methods = at_default.iter().enumerate();
+        let changes = methods.flat_map(|(method, &default)| {
+            let speedups = self.speedups(method).into_iter().flatten();
             speedups.map(move |speedup| (speedup / default - 1.0).abs())
         });
         changes.fold(0.0, f64::max)
     }
 }
 
-/// Speedup of `variant`: the cycles of variant 0 divided by its cycles.
-fn speedup(cycles: &[Cycle], variant: usize) -> f64 {
-    cycles[0] as f64 / cycles[variant].max(1) as f64
+/// Speedup of `method`: the cycles of method 0 divided by its cycles.
+fn speedup(cycles: &[Cycle], method: usize) -> f64 {
+    cycles[0] as f64 / cycles[method].max(1) as f64
 }
 
-/// Sensitivity of a view on some variants.
+/// Speedups of all methods over method 0.
+fn speedups(cycles: &[Cycle]) -> Vec<f64> {
+    (0..cycles.len()).map(|m| speedup(cycles, m)).collect()
+}
+
+/// Sensitivity of a view on some methods.
 #[derive(Debug, Clone)]
 pub struct Sensitivity {
-    /// Speedups of the variants over variant 0 with the configuration as it is.
+    /// Speedups of the methods over method 0 with the configuration as it is.
     pub speedups: Vec<f64>,
+    /// A preset, and the speedups with the values in which it differs from the default one.
+    pub example: (&'static str, Vec<f64>),
     /// Fields in order of falling [swing](FieldSensitivity::swing).
     pub fields: Vec<FieldSensitivity>,
 }
 
 impl Sensitivity {
-    /// Simulates `view` on `variants`, once as configured and once for each changed value of a field. The first variant
+    /// Simulates `view` on `methods`, once as configured and once for each changed value of a field. The first method
     /// is the reference for the others. The task's progress is in fields.
     ///
     /// # Errors
@@ -91,49 +83,57 @@ impl Sensitivity {
     pub fn of(
         view: &PreparedView<'_>,
         config: &Config,
-        variants: &[Variant],
+        methods: &[Method],
         task: &Task,
     ) -> Result<Self> {
-        config.validate()?;
-        let run = |config: &Config| -> Vec<Cycle> {
-            let simulators = variants.iter();
-            let simulators = simulators.map(|v| Simulator::unchecked(config, *v).under(task));
-            let runs = simulators.map(|s| view.run(&s, &Tests::default()).outcome.cycles);
-            runs.collect()
+        let run = |config: &Config| -> Result<Vec<Cycle>> {
+            let machines = Machine::all(config, methods, Watch::default())?;
+            let runs = machines.iter().map(|m| m.run_task(view, task));
+            runs.map(|run| Ok(run?.outcome.cycles())).collect()
         };
-        let cycles = run(config);
-        let speedups: Vec<_> = (0..variants.len()).map(|v| speedup(&cycles, v)).collect();
-        task.check()?;
-        let varied = varied_fields(config);
+        let at_default = speedups(&run(config)?);
+        let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
+        let varied = varied_fields(config, methods);
         let steps = task.steps(varied.len() as u64);
-        let mut fields: Vec<_> = varied
-            .into_par_iter()
-            .map(|field| {
-                let changes = changed_values(config, &field).map(|value| {
-                    let value = value?;
-                    let changed = config.with(&format!("{}={value}", field.name)).ok()?;
-                    let cycles = run(&changed);
-                    Some(Change { value, cycles })
-                });
-                steps.advance(1)?;
-                Ok(FieldSensitivity { field, changes })
-            })
-            .collect::<Result<_>>()?;
-        fields.sort_by(|a, b| b.swing(&speedups).total_cmp(&a.swing(&speedups)));
-        Ok(Self { speedups, fields })
+        let fields = varied.into_par_iter().map(|field| {
+            let changes = changed_values(config, &field).map(|value| {
+                let value = value?;
+                let changed = config.with(&format!("{}={value}", field.name)).ok()?;
+                Some(run(&changed).map(|cycles| Change { value, cycles }))
+            });
+            let [half, twice] = changes.map(Option::transpose);
+            steps.advance(1)?;
+            let changes = [half?, twice?];
+            Ok(FieldSensitivity { field, changes })
+        });
+        let mut fields: Vec<_> = fields.collect::<Result<_>>()?;
+        fields.sort_by(|a, b| b.swing(&at_default).total_cmp(&a.swing(&at_default)));
+        Ok(Self {
+            speedups: at_default,
+            example: (EXAMPLE, example),
+            fields,
+        })
     }
 }
 
+/// The configuration with the values in which a preset differs from the default one.
+fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
+    let fields = Config::preset(preset)?.fields().into_iter();
+    let mut pairs = fields.zip(Config::default().fields());
+    pairs.try_fold(config.clone(), |config, (field, default)| {
+        if field.value == default.value {
+            return Ok(config);
+        }
+        config.with(&format!("{}={}", field.name, field.value))
+    })
+}
+
 /// The fields that [`Sensitivity::of`] varies: numbers above 0 and switches whose default is assumed or
-/// calibrated, of the graphics pipeline.
-pub fn varied_fields(config: &Config) -> Vec<Field> {
-    let is_of_others = |field: &Field| {
-        let unit = field.name.split('.').next();
-        unit.is_some_and(|unit| OTHER_UNITS.contains(&unit))
-    };
+/// calibrated, and which a run of `methods` reads.
+pub fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
-            && !is_of_others(field)
+            && config.is_read(field, methods)
             && match field.value.parse::<f64>() {
                 Ok(value) => value > 0.0,
                 Err(_) => ratio(field).is_some() || other_value(field).is_some(),
@@ -189,11 +189,12 @@ mod tests {
     use super::*;
 
     /// A switch, a field of two names, the rates that decide early termination, and a bandwidth that the paper
-    /// does not state; no field that it does.
+    /// does not state; no field that it does. Fields of the accelerator vary where it is among the methods.
     #[test]
     fn all_that_no_publication_states_is_varied() {
         let config = Config::default();
-        let changes: Vec<_> = (varied_fields(&config).iter())
+        let methods = ["baseline", "qm", "het"].map(|name| Method::parse(name).unwrap());
+        let changes: Vec<_> = (varied_fields(&config, &methods).iter())
             .map(|field| (field.name.clone(), changed_values(&config, field)))
             .collect();
         let of = |name: &str| changes.iter().find(|(field, _)| field == name);
@@ -214,5 +215,12 @@ mod tests {
             );
         }
         assert!(of("tc.bins").is_none() && of("tc.evict").is_none());
+        assert!(changes.iter().all(|(name, _)| !name.starts_with("gscore.")));
+        let with_gscore = varied_fields(&config, &[methods[0], Method::Gscore]);
+        for name in ["cores", "units_per_core", "entry_bytes"] {
+            let name = format!("gscore.{name}");
+            assert!(with_gscore.iter().any(|field| field.name == name), "{name}");
+        }
+        assert!(with_gscore.iter().all(|field| field.name != "tgc.evict"));
     }
 }

@@ -5,7 +5,7 @@ use super::method::Method;
 use super::optional_parts as parts;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
-use quadrille_machine::OptionalPart;
+use quadrille_machine::{Field, OptionalPart};
 
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,15 +22,20 @@ impl Config {
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);
-        let unused = changed.filter_map(|(field, _)| {
-            let part = field.only_if?;
-            let is_read = methods.iter().any(|method| is_in(part, self, *method));
-            (!is_read).then_some(UnusedField {
+        let unused = changed.filter(|(field, _)| !self.is_read(field, methods));
+        let unused = unused.filter_map(|(field, _)| {
+            Some(UnusedField {
+                lacks: field.only_if?.name,
                 name: field.name,
-                lacks: part.name,
             })
         });
         unused.collect()
+    }
+
+    /// Whether a run of `methods` reads a field.
+    pub(crate) fn is_read(&self, field: &Field, methods: &[Method]) -> bool {
+        let is_in = |part| methods.iter().any(|method| is_in(part, self, *method));
+        field.only_if.is_none_or(is_in)
     }
 }
 

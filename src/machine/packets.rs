@@ -214,6 +214,17 @@ impl QuadMasks {
         (self.0 >> (4 * quad % 32) & 15) as u8
     }
 
+    /// Adds the quads that have a fragment to counts of quads by their number of fragments.
+    #[inline]
+    pub fn count(self, by_fragments: &mut [u64; 5]) {
+        let mut left = self.0;
+        while left != 0 {
+            let mask = (left & 15) as u8;
+            by_fragments[mask.count_ones() as usize] += u64::from(mask != 0);
+            left >>= 4;
+        }
+    }
+
     /// Number of fragments.
     #[inline(always)]
     pub fn fragments(self) -> u64 {

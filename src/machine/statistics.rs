@@ -53,6 +53,26 @@ impl Counter for u64 {
     }
 }
 
+/// A histogram; its counts are named by their numbers, from 0.
+impl<const N: usize> Counter for [u64; N] {
+    fn add(&mut self, other: &Self) {
+        for (sum, count) in self.iter_mut().zip(other) {
+            *sum += count;
+        }
+    }
+
+    fn list(&self, name: &str, meaning: &'static str, list: &mut Vec<Count>) {
+        let counts = self.iter().enumerate();
+        list.extend(
+            counts.map(|(number, count)| single(&format!("{name}.{number}"), *count, meaning)),
+        );
+    }
+
+    fn values(&self, visit: &mut dyn FnMut(u64)) {
+        self.iter().copied().for_each(visit);
+    }
+}
+
 impl<T: Counter + Clone> Counter for Option<T> {
     fn add(&mut self, other: &Self) {
         match (self.as_mut(), other) {

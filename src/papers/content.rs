@@ -4,13 +4,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::paper::{Figure, Published, Statistic};
+use crate::svg::Svg;
 use crate::table::Table;
 
 /// A chart with the text below it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// The chart as SVG.
-    pub(crate) svg: String,
+    /// The drawing.
+    pub(crate) svg: Svg,
     /// Text below it.
     pub(crate) caption: String,
 }
@@ -83,7 +84,7 @@ impl Content {
     }
 
     /// Adds a chart.
-    pub(crate) fn chart(&mut self, svg: String, caption: impl Into<String>) {
+    pub(crate) fn chart(&mut self, svg: Svg, caption: impl Into<String>) {
         let caption = caption.into();
         self.charts.push(Chart { svg, caption });
     }

@@ -1,4 +1,4 @@
-//! The files of a report: the page, and the tables and documents of figures.
+//! The files of a report: the page, and the tables, charts and documents of figures.
 
 use std::path::{Path, PathBuf};
 
@@ -40,12 +40,17 @@ pub fn write(
         let document = section
             .content
             .json(section.figure, &section.command, &section.missing);
-        write_files(
-            folder,
-            &section.figure.id,
-            &section.content.table,
-            &document,
-        )?;
+        let id = &section.figure.id;
+        write_files(folder, id, &section.content.table, &document)?;
+        let charts = &section.content.charts;
+        for (chart, number) in charts.iter().zip(1..) {
+            let name = match charts.len() {
+                1 => format!("{id}.svg"),
+                _ => format!("{id}-{number}.svg"),
+            };
+            let file = chart.svg.file();
+            write_whole(&folder.join(name), |out| out.write_all(file.as_bytes()))?;
+        }
     }
     let table = report.comparison();
     let summaries = report.chapters.iter();

@@ -8,11 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use crate::content::{Chart, Claim, Compared, Content, Picture};
 use crate::paper::{Basis, Figure};
 use crate::report::{Chapter, Report, Section};
-use crate::svg::{escaped, measured};
+use crate::svg::{escaped, measured, style};
 use crate::table::{Cell, Table, percent};
 use quadrille_machine::spec::{Field, Source};
 
-/// Style of the page, in light, in dark and in print.
+/// Style of the page but for its colours and charts.
 const STYLE: &str = include_str!("page.css");
 /// Missing results that a section lists before the rest is cut off.
 const LISTED: usize = 8;
@@ -27,7 +27,8 @@ pub(crate) fn html(report: &Report<'_>) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
+         <title>{title}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
+        style::of_page()
     );
     for chapter in &report.chapters {
         let _ = writeln!(
@@ -94,9 +95,9 @@ fn contents(sections: &[Section]) -> String {
 fn chapter_html(chapter: &Chapter, fields: &[Field]) -> String {
     let paper = chapter.paper;
     let mut html = format!(
-        "<h2>{}</h2>\n{}\n",
+        "<h2>{}</h2>\n{}",
         escaped(&paper.title),
-        paper.introduction
+        block("columns", &paper.introduction)
     );
     let mut part = "";
     for section in &chapter.sections {
@@ -127,11 +128,7 @@ fn figure_html(section: &Section, fields: &[Field]) -> String {
         escaped(&figure.title),
         figure.basis.name()
     );
-    for text in &content.text {
-        let _ = writeln!(html, "<p>{}</p>", escaped(text));
-    }
-    html.push_str(&gaps(missing));
-    html.push_str(&body(content));
+    html.push_str(&body(content, missing));
     html.push_str(&assumptions(&figure.assumptions, fields));
     let _ = write!(
         html,
@@ -141,35 +138,41 @@ fn figure_html(section: &Section, fields: &[Field]) -> String {
     html
 }
 
-/// Charts, pictures, comparisons and the table, side by side where there is room.
-fn body(content: &Content) -> String {
+/// Text, charts, pictures, comparisons and the table, side by side where there is room.
+fn body(content: &Content, missing: &[String]) -> String {
+    let text = content.text.iter();
+    let text = text.map(|text| format!("<p>{}</p>\n", escaped(text)));
+    let text = text.collect::<String>() + &gaps(missing);
     let charts: String = content.charts.iter().map(chart).collect();
     let pictures: String = content.pictures.iter().map(picture).collect();
-    let compared = [
-        comparison(content.compared.iter().map(|one| (None, one))),
-        claims(&content.claims),
-    ]
-    .concat();
+    let judged =
+        comparison(content.compared.iter().map(|one| (None, one))) + &claims(&content.claims);
     let table = numbers(&content.table);
     let shown = content.table.columns.iter().filter(|c| c.heading.is_some());
     let is_wide = shown.count() >= WIDE;
-    let block = |class: &str, inner: String| match inner.as_str() {
+    // An odd number of charts and the text fill their rows.
+    let is_filled = content.charts.len() % 2 == 1;
+    let (left, right, below) = match (is_wide, is_filled) {
+        (true, true) => (text + &judged, String::new(), table),
+        (true, false) => (text, judged, table),
+        (false, true) => (text + &judged + &table, String::new(), String::new()),
+        (false, false) => (text, judged + &table, String::new()),
+    };
+    let class = if charts.is_empty() && right.is_empty() {
+        "columns"
+    } else {
+        "grid"
+    };
+    let cells = block("block", &left) + &charts + &block("block", &right);
+    block(class, &cells) + &block("grid", &pictures) + &below
+}
+
+/// A division of the page; nothing without content.
+fn block(class: &str, inner: &str) -> String {
+    match inner {
         "" => String::new(),
         inner => format!("<div class=\"{class}\">\n{inner}</div>\n"),
-    };
-    let (narrow, wide) = if is_wide {
-        (block("block", compared), table)
-    } else if compared.is_empty() || content.charts.len() % 2 == 1 {
-        // The free place beside the last chart takes all of it.
-        (block("block", compared + &table), String::new())
-    } else {
-        (
-            block("block", compared) + &block("block", table),
-            String::new(),
-        )
-    };
-    let grid = block("grid", charts + &narrow);
-    grid + &block("grid", pictures) + &wide
+    }
 }
 
 /// Formats a note about the results that a figure lacks; empty if none are missing.
@@ -193,7 +196,7 @@ fn gaps(missing: &[String]) -> String {
 fn chart(chart: &Chart) -> String {
     format!(
         "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
-        chart.svg,
+        chart.svg.inline(),
         escaped(&chart.caption)
     )
 }
@@ -226,10 +229,12 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
         };
         let link = figure.map_or(String::new(), |figure| {
             let (id, number) = (&figure.id, &figure.number);
-            format!("<td class=\"word\"><a href=\"#{id}\">{number}</a></td>")
+            format!("<td class=\"word\" data-heading=\"figure\"><a href=\"#{id}\">{number}</a></td>")
         });
         format!(
-            "<tr>{link}<td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{ours}{mark}</td><td class=\"word\">{}</td></tr>\n",
+            "<tr><td class=\"word whole\">{}</td>{link}<td class=\"word\" data-heading=\"statistic\">{}</td>\
+             <td data-heading=\"published\">{}</td><td data-heading=\"ours\">{ours}{mark}</td>\
+             <td class=\"word\" data-heading=\"place\">{}</td></tr>\n",
             escaped(&published.quantity),
             published.statistic.name(),
             escaped(&value(published.value)),
@@ -246,7 +251,7 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
         ""
     };
     format!(
-        "<div class=\"scroll\"><table>\n<thead><tr>{link}<th class=\"word\">quantity</th><th class=\"word\"></th><th>published</th>\
+        "<div class=\"scroll\"><table>\n<thead><tr><th class=\"word\">quantity</th>{link}<th class=\"word\"></th><th>published</th>\
          <th>ours</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
@@ -289,7 +294,11 @@ fn numbers(table: &Table) -> String {
         let mut cells = table.rows.iter().map(|row| &row[at]);
         cells.any(|cell| matches!(cell, Cell::Text(_)))
     };
-    let class = |at: usize| if is_word(at) { " class=\"word\"" } else { "" };
+    let class = |at: usize| match (is_word(at), shown.first() == Some(&at)) {
+        (true, true) => " class=\"word whole\"",
+        (true, false) => " class=\"word\"",
+        (false, _) => "",
+    };
     let heading = shown.iter().map(|at| {
         let heading = table.columns[*at].heading.as_deref().unwrap_or_default();
         format!("<th{}>{}</th>", class(*at), escaped(heading))
@@ -297,8 +306,14 @@ fn numbers(table: &Table) -> String {
     let heading: String = heading.collect();
     let rows = table.rows.iter().map(|row| {
         let cells = shown.iter().map(|at| {
-            let text = table.columns[*at].shown(&row[*at]);
-            format!("<td{}>{}</td>", class(*at), escaped(&text))
+            let column = &table.columns[*at];
+            let heading = column.heading.as_deref().unwrap_or_default();
+            format!(
+                "<td{} data-heading=\"{}\">{}</td>",
+                class(*at),
+                escaped(heading),
+                escaped(&column.shown(&row[*at]))
+            )
         });
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     });
@@ -362,6 +377,31 @@ mod tests {
         assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         let gaps = gaps(&["<i>".to_owned()]);
         assert!(gaps.contains("&lt;i&gt;"), "{gaps}");
+    }
+
+    /// On a narrow screen, where rows are blocks, each cell but the first shows the heading of its column.
+    #[test]
+    fn cells_know_their_headings() {
+        let mut table = Table::default();
+        table.push(Column::new("scene", "scene"), ["truck".into()]);
+        table.push(Column::new("qm", "QM & co"), [1.5.into()]);
+        let html = numbers(&table);
+        assert!(
+            html.contains("<td data-heading=\"QM &amp; co\">1.50</td>"),
+            "{html}"
+        );
+        let published = crate::paper::figures().flat_map(|figure| &figure.published);
+        let one = Compared {
+            published: published.into_iter().next().unwrap(),
+            ours: Some(1.0),
+        };
+        let html = comparison([(None, &one)].into_iter());
+        for heading in ["published", "ours", "place"] {
+            assert!(
+                html.contains(&format!("data-heading=\"{heading}\"")),
+                "{html}"
+            );
+        }
     }
 
     #[test]

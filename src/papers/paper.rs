@@ -240,6 +240,30 @@ mod tests {
         }
     }
 
+    /// Figures and tables stand in the order of their numbers, and each part of a paper is in one place.
+    #[test]
+    fn figures_are_in_order() {
+        let roman = ["I", "II", "III"];
+        for paper in PAPERS.iter() {
+            let mut last = BTreeMap::new();
+            let mut parts: Vec<&str> = Vec::new();
+            for figure in &paper.figures {
+                if parts.last() != Some(&&*figure.part) {
+                    assert!(!parts.contains(&&*figure.part), "{}", figure.id);
+                    parts.push(&figure.part);
+                }
+                let Some((kind, number)) = figure.number.split_once(' ') else {
+                    continue;
+                };
+                let in_roman = roman.iter().position(|n| *n == number).map(|at| at + 1);
+                if let Some(number) = number.parse().ok().or(in_roman) {
+                    let before = last.insert(kind, number);
+                    assert!(before < Some(number), "{}", figure.number);
+                }
+            }
+        }
+    }
+
     /// Table III: (4 B * 3 * 16 + 2 B) * 128 = 24.25 KB, and (4 B + 6 bits) * 128 + 64 B + 16 B = 688 B.
     #[test]
     fn storage_adds_up() {

@@ -50,7 +50,7 @@ pub fn add(
         report.insert("frame".to_owned(), json!(frame));
     }
     if let Some(estimate) = estimates::energy(outcome, config) {
-        let energy = json!({ "total": estimate.energy.total_mj, "parts": estimate.energy, "corners": estimate.corners_mj });
+        let energy = json!({ "total": estimate.energy.total_mj, "parts": estimate.energy, "corners": estimate.corners_mj().to_vec() });
         report.insert("energy_mj".to_owned(), energy);
     }
     if let Some(map) = fragments_per_pixel(outcome) {

@@ -226,6 +226,57 @@ fn the_page_is_whole_and_loads_nothing() {
     assert_eq!(document["rows"].as_array().unwrap().len(), 4);
 }
 
+/// Charts are files beside the tables of their figures, with all colours and fonts that they use; the page has each
+/// chart twice. Absolute paths of this machine stand neither in the page nor in the documents.
+#[test]
+fn charts_are_files_of_their_own() {
+    let place = place();
+    let [suite, out] = ["suite.toml", "out"].map(|name| place.path(name).display().to_string());
+    let chosen = ["--only", "fig1,fig16,fig20"];
+    place.expect(
+        DONE,
+        &[&["figures", &suite, "-o", &out, "-q"], &chosen[..]].concat(),
+    );
+    let page = fs::read_to_string(place.path("out").join("index.html")).unwrap();
+    let here = place.path("").display().to_string();
+    assert!(
+        !page.contains(&here)
+            && page.contains("<code>quadrille figures suite.toml -o out --only fig16</code>")
+    );
+    let [wide, narrow] =
+        ["wide", "narrow"].map(|class| page.matches(&format!("<svg class=\"{class}\"")).count());
+    assert!(wide > 20 && wide == narrow, "{wide} and {narrow}");
+    let charts = files(&place.path("out"), "svg");
+    let names: Vec<_> = charts.keys().map(String::as_str).collect();
+    let expected = [
+        "fig1.svg",
+        "fig16.svg",
+        "fig20-1.svg",
+        "fig20-2.svg",
+        "fig20-3.svg",
+        "fig20-4.svg",
+    ];
+    assert_eq!(names, expected);
+    for (name, text) in &charts {
+        let chart = Document::parse(text).unwrap();
+        let root = chart.root_element();
+        assert!(
+            root.has_tag_name(("http://www.w3.org/2000/svg", "svg")),
+            "{name}"
+        );
+        let nodes = || root.descendants().filter(Node::is_element);
+        let style = nodes().find(|n| n.tag_name().name() == "style").unwrap();
+        let style = style.text().unwrap();
+        assert!(!style.contains("var(") && !style.contains("url("));
+        assert!(style.contains("prefers-color-scheme: dark") && style.contains("sans-serif"));
+        for class in nodes().flat_map(|n| attribute(&n, "class").split(' ')) {
+            // The names of groups have the style of all texts.
+            let is_known = ["", "t"].contains(&class) || style.contains(&format!(".{class}"));
+            assert!(is_known, "{name}: {class}");
+        }
+    }
+}
+
 #[test]
 fn quick_runs_have_one_view_of_four_scenes() {
     let place = Place::new();

@@ -49,6 +49,7 @@ fn a_fragment_that_is_tested_a_cycle_earlier_is_late() {
     let result = two_splats(PAUSE - 1);
     assert_eq!(result.fragments.late, 4);
     assert_eq!(result.fragments.terminated, 0);
+    assert_eq!(result.quads.live, [0, 0, 0, 0, 2]);
     assert_eq!((result.terminations, result.updates), (4, 4));
     let bits = [0, 1, 2, 3].map(|pixel| FIRST_UPDATE + pixel);
     assert_eq!(result.framebuffer.termination_cycles(), bits);
@@ -63,6 +64,7 @@ fn a_fragment_that_is_tested_with_the_first_update_is_killed() {
     assert_eq!(result.fragments.late, 0);
     assert_eq!(result.fragments.terminated, 4);
     assert_eq!(result.quads.blended, 1);
+    assert_eq!(result.quads.live, [1, 0, 0, 0, 1]);
     assert_eq!((result.terminations, result.updates), (4, 4));
     let bits = [0, 1, 2, 3].map(|pixel| FIRST_UPDATE + pixel);
     assert_eq!(result.framebuffer.termination_cycles(), bits);

@@ -521,7 +521,7 @@ fn cores() {
             let entry = |q: &ColourQuad| (w.tile * 64 + u32::from(q.position), splat(q));
             w.quads.iter().map(entry).collect()
         },
-        gone: |u| u.counters.quads_pruned,
+        gone: |u| u.counters.quads_survived[0],
         latency: if merging { 150 + 32 } else { 150 },
         blocks: Blocks::Through,
     };

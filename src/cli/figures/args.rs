@@ -11,10 +11,10 @@ use quadrille_suite::Shard;
 /// Draw the figures and tables of papers, ours beside the published
 ///
 /// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
-/// all figures and tables, FIG.csv and FIG.json for each, and all published numbers beside ours in summary.csv and
-/// summary.json. A job is a view, a configuration and a method; its row is in results.jsonl in the folder as soon as
-/// it is done, and a stopped run continues where it was. Exits with code 1 if results are missing, for example of
-/// other shards.
+/// all figures and tables, FIG.csv, FIG.svg and FIG.json for each, and all published numbers beside ours in
+/// summary.csv and summary.json. A job is a view, a configuration and a method; its row is in results.jsonl in the
+/// folder as soon as it is done, and a stopped run continues where it was. Exits with code 1 if results are missing,
+/// for example of other shards.
 ///
 /// The figures are those of the VR-Pipe paper; with a suite of meshes (workload = "deferred") those of the paper on
 /// sort-based deferred shading, where a job is a run of `quadrille deferred`; and with workload = "merging" those of
@@ -134,8 +134,16 @@ impl Args {
     }
 }
 
-/// A path as a shell reads it.
+/// A path as a shell reads it: relative to the current folder, or the name alone of a file elsewhere, since
+/// the folders of one machine mean nothing on another.
 fn quoted(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = match path.strip_prefix(here) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".as_ref(),
+        Ok(inside) => inside.as_os_str(),
+        Err(_) if path.is_absolute() => path.file_name().unwrap_or(path.as_os_str()),
+        Err(_) => path.as_os_str(),
+    };
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-+=,:@%".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -44,6 +44,12 @@ pub struct GscoreResult {
     pub frame_cycles: u64,
     /// Cycles of sort and rendering, from projected splats to the picture.
     pub raster_cycles: u64,
+    /// Energy of the frame in mJ: the published power over its time, and the bytes of DRAM.
+    pub frame_mj: f64,
+    /// Energy of sort and rendering in mJ, likewise.
+    pub raster_mj: f64,
+    /// Published area in mm2.
+    pub area_mm2: f64,
     /// Pairs of a splat and a tile.
     pub pairs: u64,
     /// Chunks that the pairs are sorted in.
@@ -173,9 +179,18 @@ impl Gscore {
         let mut tile_pairs = (0..lists.tiles()).map(|tile| lists.tile(tile).len() as u64);
         let first_tile = tile_pairs.find(|pairs| *pairs > 0);
         let first_chunk = chunk_cycles(first_tile.unwrap_or(0).min(spec.chunk), spec);
+        let [frame_cycles, raster_cycles] =
+            [&stages[..], &stages[1..]].map(|stages| overlapped(stages, spec) + first_chunk);
+        let energy = |cycles: u64, stages: &[Stage]| {
+            let bytes: u64 = stages.iter().map(|stage| stage.bytes).sum();
+            spec.power_w * cycles as f64 / (spec.clock_mhz * 1e3) + config.energy.dram_mj(bytes)
+        };
         GscoreResult {
-            frame_cycles: overlapped(&stages, spec) + first_chunk,
-            raster_cycles: overlapped(&stages[1..], spec) + first_chunk,
+            frame_cycles,
+            raster_cycles,
+            frame_mj: energy(frame_cycles, &stages),
+            raster_mj: energy(raster_cycles, &stages[1..]),
+            area_mm2: spec.area_mm2,
             pairs,
             chunks: sort.chunks,
             entries,

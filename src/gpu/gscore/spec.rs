@@ -9,6 +9,10 @@ spec! {
         clock_mhz: f64 = 1000.0, 1.0..=100_000.0, Published "GSCore (ASPLOS 2024): 1 GHz in 28 nm";
         /// Bandwidth of DRAM in GB/s (10^9 bytes per second).
         gb_per_s: f64 = 51.2, 0.001..=1_000_000.0, Published "GSCore (ASPLOS 2024)";
+        /// Power in W, with DRAM left out.
+        power_w: f64 = 0.87, 0.0..=1e4, Published "GSCore (ASPLOS 2024), in 28 nm";
+        /// Area in mm2.
+        area_mm2: f64 = 3.95, 0.0..=1e6, Published "GSCore (ASPLOS 2024), in 28 nm";
         /// Culling and conversion units.
         culling_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
         /// Cycles for which a splat holds a culling unit.

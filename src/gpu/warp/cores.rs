@@ -18,8 +18,8 @@ use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
-    ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp,
-    fragments, spec, statistics,
+    ColourQuad, Cycle, Ledger, MapKind, QuadMasks, Rate, ShadedWarp, Sink, Stage, Unit, Visitor,
+    Warp, fragments, spec, statistics,
 };
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
@@ -99,8 +99,8 @@ statistics! {
         pub warps: u64,
         /// Quads shaded.
         pub quads_shaded: u64,
-        /// Quads without a fragment over the cut.
-        pub quads_pruned: u64,
+        /// Quads by the number of their fragments over the cut, before quad merging.
+        pub quads_survived: [u64; 5],
         /// Quads removed by quad merging: pairs in which both quads had a surviving fragment.
         pub quads_merged: u64,
         /// Fragments shaded: covered, and not killed by an earlier test.
@@ -199,10 +199,13 @@ impl Cores {
         self.counters.fragments_shaded += covered;
         self.counters.fragments_pruned += covered - survived;
         self.counters.quads_shaded += quads;
-        self.counters.quads_pruned += quads - survivors;
+        self.counters.quads_survived[0] += quads - survivors;
+        let survived = |quads: &[ColourQuad]| QuadMasks::of(quads.iter().map(|quad| quad.mask));
         if warp.merge == 0 {
             out.quads.keep(counts.survivors as usize);
+            survived(&out.quads).count(&mut self.counters.quads_survived);
         } else {
+            survived(places).count(&mut self.counters.quads_survived);
             self.merge(warp, state, places);
             out.quads.keep_surviving();
         }

@@ -124,6 +124,10 @@ statistics! {
         pub fragments: Tested,
         /// Quads; one is charged to the test that killed its last fragment.
         pub quads: Tested,
+        /// Quads by the number of their fragments that the termination test leaves.
+        pub left: [u64; 5],
+        /// Quads of the termination test of which all four pixels are terminated, covered or not.
+        pub finished: u64,
         /// Termination updates.
         pub updates: u64,
     }
@@ -315,7 +319,12 @@ impl Zrop {
         let covered = QuadMasks::of(quads.iter().map(|quad| quad.mask));
         let mut left = covered;
         if self.terminating {
-            left.0 &= !state.terminated(beat.tile, quads).0;
+            let terminated = state.terminated(beat.tile, quads);
+            left.0 &= !terminated.0;
+            left.count(&mut self.counters.left);
+            self.counters.left[0] += covered.quads() - left.quads();
+            let finished = (0..quads.len()).filter(|quad| terminated.get(*quad) == 15);
+            self.counters.finished += finished.count() as u64;
         }
         self.counters.fragments.tested += covered.fragments();
         self.counters.fragments.terminated += QuadMasks(covered.0 & !left.0).fragments();

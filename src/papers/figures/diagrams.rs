@@ -126,6 +126,17 @@ pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
         .whole("late", "of them late", het("fragments.late"))
         .whole("updates", "termination updates", het("termination_updates"))
         .whole("pixels", "pixels", |view| Some(view.pixels()));
+    for count in 0..=4 {
+        sheet.share(
+            &format!("live_{count}"),
+            &format!("quads with {count} live"),
+            |view| {
+                let quads = |count: usize| view.number("het", &format!("quads.live.{count}"));
+                let all = (0..=4).map(quads).sum::<Option<f64>>();
+                quotient(quads(count), all)
+            },
+        );
+    }
     sheet.judge("A pixel sends one update at most (V-B).", |scene| {
         Some(scene.of("updates")? <= scene.of("pixels")?)
     });

@@ -171,6 +171,15 @@ pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
         })
         .number("gscore_frame_ms", "GSCore, frame (ms)", |view| {
             gscore_frame(view)
+        })
+        .number("vr_pipe_mj", "VR-Pipe, draw (mJ)", |view| {
+            view.number("het+qm", "energy_mj.total")
+        })
+        .number("gscore_mj", "GSCore, sort and rendering (mJ)", |view| {
+            view.number("gscore", "gscore.raster_mj")
+        })
+        .number("gscore_mm2", "GSCore (mm2)", |view| {
+            view.number("gscore", "gscore.area_mm2")
         });
     let series = [["raster", "raster"], ["frame", "frame"]];
     sheet.bars(Bars {

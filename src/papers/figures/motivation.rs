@@ -6,7 +6,7 @@ use super::results::{DESKTOP, ORIN, PAPER_PRESET, Results, ViewResult};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean, quotient};
-use crate::svg::{Axis, BarChart, BarValue, Group};
+use crate::svg::{Axis, BarChart, BarValue, Group, Svg};
 use quadrille_gpu::config::Config;
 
 /// Lanes of all cores of a configuration, and pixels of RGBA8 that CROP blends per cycle.
@@ -45,7 +45,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
         &["shader cores", "ROPs"],
         published.chain(models),
     );
-    let caption = "Dashed outlines: specifications; filled: modelled GPUs.";
+    let caption = "Hollow: specifications; filled: modelled GPUs.";
     sheet.chart(chart.svg(), caption);
     sheet.finish()
 }
@@ -54,7 +54,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
 const PARTS: [&str; 3] = ["preprocess_ms", "sort_ms", "raster_ms"];
 
 /// A stacked chart of the frame times of methods, for each view.
-pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> String {
+pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> Svg {
     let groups = views.iter().flat_map(|view| {
         methods.iter().map(|[method, short]| {
             let parts = PARTS.map(|part| view.number(method, &format!("frame.{part}")));

@@ -26,11 +26,14 @@ pub struct MethodResult {
 }
 
 impl MethodResult {
-    /// Returns a value of the report by its path of keys, joined by dots.
+    /// Returns a value of the report by its path of keys and of places in arrays, joined by dots.
     pub(crate) fn value(&self, path: &str) -> Option<&Value> {
         let mut keys = path.split('.');
         let first = self.report.get(keys.next()?)?;
-        keys.try_fold(first, |value, key| value.get(key))
+        keys.try_fold(first, |value, key| match value {
+            Value::Array(elements) => elements.get(key.parse::<usize>().ok()?),
+            value => value.get(key),
+        })
     }
 
     /// A number of the report by keys joined by dots; also `cycles` and `frame_ms`.

@@ -3,8 +3,8 @@
 use super::implied::{per_quad, published_per_quad};
 use super::results::{Results, ViewResult, by_view};
 use crate::content::Content;
-use crate::paper::Figure;
-use crate::sheet::{Bars, Sheet, largest, least};
+use crate::paper::{Figure, Statistic};
+use crate::sheet::{Bars, Sheet, largest, least, quotient};
 use crate::svg::{Axis, BarChart, Group, Mark};
 
 /// Columns of speedups, with their names.
@@ -96,6 +96,20 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
     for ([key, name], [over, under], count) in REDUCTIONS {
         sheet.number(key, name, |view| view.ratio(over, under, count));
     }
+    for (key, heading, method) in [
+        (
+            "per_quad_baseline",
+            "fragments per quad: baseline",
+            "baseline",
+        ),
+        ("per_quad_het", "HET", "het"),
+    ] {
+        sheet.number(key, heading, |view| {
+            let [fragments, quads] =
+                ["fragments", "quads"].map(|what| view.number(method, &format!("{what}.blended")));
+            quotient(fragments, quads)
+        });
+    }
     sheet.bars(Bars {
         title: "Reduction of blended fragments and quads",
         axis: Axis::linear("reduction (times)"),
@@ -108,6 +122,20 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
     sheet.judge("HET reduces quads less than fragments (VI-C).", |scene| {
         Some(scene.of("quads_het")? <= scene.of("fragments_het")?)
     });
+    let per_quad_means = ["per_quad_baseline", "per_quad_het"].map(|key| sheet.mean(key));
+    let published =
+        ["quads, HET", "fragments, HET"].map(|quantity| figure.number(quantity, Statistic::Mean));
+    if let ([Some(baseline), Some(het)], [Some(quads), Some(fragments)]) =
+        (per_quad_means, published)
+    {
+        sheet.say(format!(
+            "A quad that is blended has {baseline:.2} fragments in the baseline and {het:.2} with HET: quads fall by {:.2} of \
+             what fragments fall by, {:.2} from the published means. The ratio falls with the size of the splats in pixels; \
+             docs/vr-pipe.md has it at several sizes.",
+            het / baseline,
+            quads / fragments
+        ));
+    }
     if let [Some(het), Some(both)] = per_quad(results) {
         let [published_het, published_both] = published_per_quad();
         sheet.say(format!(

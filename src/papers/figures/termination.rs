@@ -4,7 +4,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::{Content, Picture};
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, quotient};
-use crate::svg::{Axis, LineChart, LineKind, LineSeries, Mark};
+use crate::svg::{Axis, LineChart, LineKind, LineSeries, Mark, Svg};
 use quadrille_base::image::files::{PictureFormat, write_to};
 use quadrille_suite::details::{PixelCounts, bin_starts};
 use quadrille_suite::report::heat::{HeatMap, VIRIDIS, picture};
@@ -63,7 +63,7 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// The histogram of both counts: share of the pixels by fragments, in bins of two per doubling.
-fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> String {
+fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Svg {
     let names = ["without termination", "with termination"];
     let series = counts
         .iter()

@@ -93,7 +93,12 @@ mod tests {
                 "{}",
                 figure.id
             );
-            assert!(content.charts.iter().all(|c| !c.svg.contains("NaN")));
+            assert!(
+                content
+                    .charts
+                    .iter()
+                    .all(|c| !c.svg.inline().contains("NaN"))
+            );
         }
         assert!(summary_of_quads(&results).contains("0 scenes"));
         assert!(summary_of_pixels(&results).contains("0 meshes"));

@@ -1,14 +1,18 @@
-//! Bars in groups, side by side or stacked.
+//! Bars in groups, side by side or stacked; on a logarithmic axis, where a length is no ratio, dots.
 
 use super::axis::{Axis, Scale, measured};
-use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series, WIDTH, class, text_width};
+use super::labels::{Area, Size};
+use super::plot::Plot;
+use super::{Anchor, Canvas, LEFT, Mark, RIGHT, Series, Svg, class};
 
 /// Share of a group's width between its bars and the next group's.
 const GROUP_GAP: f64 = 0.24;
 /// Widest bar.
 const WIDEST: f64 = 34.0;
-/// Width of a character of the values above bars.
-const DIGIT: f64 = 7.0;
+/// Narrowest bar whose absence is a cross.
+const NARROWEST_GAP: f64 = 14.0;
+/// Radius of a dot.
+const DOT: f64 = 4.0;
 
 /// A bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,45 +115,43 @@ impl BarChart {
     }
 
     /// Draws the chart.
-    pub(crate) fn svg(&self) -> String {
-        let mut canvas = Canvas::new();
-        let top = canvas.legend(4.0, &self.series) + 4.0 + 26.0;
+    pub(crate) fn svg(&self) -> Svg {
+        Svg::draw(&self.title, |canvas| self.paint(canvas))
+    }
+
+    pub(super) fn paint(&self, canvas: &mut Canvas) -> f64 {
+        let mut trial = Canvas::new(canvas.width);
         let scale = self.scale();
-        let frame = Plot {
-            top,
-            scale,
-            axis: &self.axis,
-        };
-        frame.draw(&mut canvas);
-        let width = (WIDTH - LEFT - RIGHT) / self.groups.len().max(1) as f64;
-        let longest = self.groups.iter().map(|g| text_width(&g.label));
-        let is_slanted = longest.fold(0.0, f64::max) > width - 4.0;
-        let mut labels = Vec::new();
-        for (number, group) in self.groups.iter().enumerate() {
-            let left = LEFT + width * number as f64;
-            self.draw_group(&mut canvas, &frame, [left, width], group, &mut labels);
-            let below = top + PLOT_HEIGHT;
-            if is_slanted {
-                let at = [left + width / 2.0 + 5.0, below + 14.0];
-                canvas.slanted_text(at, "t", &group.label);
-            } else {
-                let at = [left + width / 2.0, below + 17.0];
-                canvas.text(at, Anchor::Middle, "t", &group.label);
-            }
-        }
-        if !overlap(&labels) {
+        let labels = self.draw_groups(&mut trial, &Plot::new(0.0, scale));
+        let way = Way::ALL.into_iter().find(|way| way.fits(&labels, &trial));
+        let room = way.map_or(0.0, Way::room);
+        let plot = Plot::begin(canvas, &self.series, &self.axis, scale, room);
+        let labels = self.draw_groups(canvas, &plot);
+        plot.draw_lines(canvas, &self.marks);
+        if let Some(way) = way {
             for label in &labels {
-                canvas.text(label.at, Anchor::Middle, "v", &label.text);
+                let (at, angle, anchor) = way.place(label);
+                canvas.turned_text(at, angle, anchor, Size::Value, &label.text);
             }
         }
-        frame.draw_marks(&mut canvas, &self.marks);
-        let labels = self.groups.iter().map(|g| text_width(&g.label));
-        let below = if is_slanted {
-            20.0 + labels.fold(0.0, f64::max) * 0.6
-        } else {
-            24.0
-        };
-        canvas.finish(&self.title, top + PLOT_HEIGHT + below)
+        let width = self.width_of_group(canvas);
+        let names = self.groups.iter().zip(0..);
+        let names = names.map(|(group, at)| {
+            let left = LEFT + width * f64::from(at);
+            (left + width / 2.0, group.label.clone())
+        });
+        let names: Vec<_> = names.collect();
+        let below = canvas.labels_below(plot.bottom(), Size::Text, &names);
+        plot.name_lines(canvas, &self.marks, below)
+    }
+
+    fn width_of_group(&self, canvas: &Canvas) -> f64 {
+        (canvas.width - LEFT - RIGHT) / self.groups.len().max(1) as f64
+    }
+
+    /// Whether values are dots.
+    fn has_dots(&self) -> bool {
+        self.axis.is_log && !self.is_stacked
     }
 
     fn scale(&self) -> Scale {
@@ -164,10 +166,21 @@ impl BarChart {
         self.axis.scale(values.into_iter().chain(marks))
     }
 
+    /// Draws the bars, and returns the values to write above them.
+    fn draw_groups(&self, canvas: &mut Canvas, plot: &Plot) -> Vec<Label> {
+        let width = self.width_of_group(canvas);
+        let mut labels = Vec::new();
+        for (group, number) in self.groups.iter().zip(0..) {
+            let left = LEFT + width * f64::from(number);
+            self.draw_group(canvas, plot, [left, width], group, &mut labels);
+        }
+        labels
+    }
+
     fn draw_group(
         &self,
         canvas: &mut Canvas,
-        plot: &Plot<'_>,
+        plot: &Plot,
         [left, width]: [f64; 2],
         group: &Group,
         labels: &mut Vec<Label>,
@@ -181,21 +194,22 @@ impl BarChart {
         let mut x = left + (width - bar * columns as f64) / 2.0;
         let mut base = plot.scale.from;
         for (series, value) in self.series.iter().zip(&group.bars) {
+            let middle = x + (bar - 1.0) / 2.0;
             if let Some(most) = value.and_then(|v| v.most) {
                 let y = plot.y(most);
                 let class = format!("most {}", class(series.colour, true));
-                canvas.line([x, y], [x + bar - 1.0, y], &class);
+                canvas.stroke([x, y], [x + bar - 1.0, y], &class);
                 labels.push(Label {
-                    at: [x + bar / 2.0, y - 4.0],
-                    text: format!("max {}", measured(most)),
+                    at: [middle, y - 4.0],
+                    text: measured(most),
                 });
             }
             let is_stated = value.is_none_or(|v| !v.is_published || v.value.is_finite());
             let Some(value) = value.filter(|v| v.value.is_finite()) else {
                 // Published numbers that no text states are not missing.
-                if !self.is_stacked && is_stated {
-                    let at = [x + bar / 2.0, plot.top + PLOT_HEIGHT - 4.0];
-                    canvas.text(at, Anchor::Middle, "gap", "×");
+                if !self.is_stacked && is_stated && bar >= NARROWEST_GAP {
+                    let at = [middle, plot.bottom() - 4.0];
+                    canvas.text(at, Anchor::Middle, Size::Gap, "×");
                 }
                 x += if self.is_stacked { 0.0 } else { bar };
                 continue;
@@ -215,13 +229,16 @@ impl BarChart {
                 plot.scale.text(value.value)
             );
             let class = format!("fill {}", class(series.colour, is_published));
-            canvas.rect([x, y], [bar - 1.0, bottom - y], &class, &title);
+            if !self.has_dots() {
+                canvas.rect([x, y], [bar - 1.0, bottom - y], &class, &title);
+            } else if value.value > 0.0 {
+                canvas.circle([middle, y], DOT, &class, &title);
+            }
             if let Some(band) = value.band {
-                let middle = x + (bar - 1.0) / 2.0;
                 let [low, high] = band.map(|v| plot.y(v));
-                canvas.line([middle, low], [middle, high], "band");
+                canvas.stroke([middle, low], [middle, high], "band");
                 for y in [low, high] {
-                    canvas.line([middle - 4.0, y], [middle + 4.0, y], "band");
+                    canvas.stroke([middle - 4.0, y], [middle + 4.0, y], "band");
                 }
             }
             if self.is_stacked {
@@ -229,8 +246,9 @@ impl BarChart {
                 continue;
             }
             let high = value.band.map_or(y, |band| plot.y(band[1]));
+            let above = if self.has_dots() { DOT } else { 0.0 } + 4.0;
             labels.push(Label {
-                at: [x + bar / 2.0, high - 4.0],
+                at: [middle, high - above],
                 text: match self.axis.is_share {
                     true => format!("{:.0}%", value.value * 100.0),
                     false => measured(value.value),
@@ -241,74 +259,52 @@ impl BarChart {
     }
 }
 
-/// The value of a bar, centred above it.
+/// The value of a bar, above the middle of its top.
 struct Label {
     at: [f64; 2],
     text: String,
 }
 
-/// Whether any two neighbours would be written over each other. Then no bar has its value above it, since some
-/// without the others would mislead.
-fn overlap(labels: &[Label]) -> bool {
-    const HEIGHT: f64 = 12.0;
-    let half = |label: &Label| label.text.chars().count() as f64 * DIGIT / 2.0;
-    labels.windows(2).any(|pair| {
-        let is_near = pair[1].at[0] - pair[0].at[0] < half(&pair[0]) + half(&pair[1]);
-        is_near && (pair[1].at[1] - pair[0].at[1]).abs() < HEIGHT
-    })
+/// How the values above bars are written. If they cover each other or a bar either way, none is written, since some
+/// without the others would mislead; browsers show them beside the pointer.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Level,
+    Upright,
 }
 
-/// The area of a plot with its vertical axis.
-pub(super) struct Plot<'a> {
-    pub(super) top: f64,
-    pub(super) scale: Scale,
-    pub(super) axis: &'a Axis,
-}
+impl Way {
+    const ALL: [Self; 2] = [Self::Level, Self::Upright];
 
-impl Plot<'_> {
-    /// Height of a value.
-    pub(super) fn y(&self, value: f64) -> f64 {
-        self.top + PLOT_HEIGHT * (1.0 - self.scale.position(value))
+    /// Room above the plot in pixels, for the values of the highest bars.
+    fn room(self) -> f64 {
+        match self {
+            Self::Level => 8.0,
+            Self::Upright => 40.0,
+        }
     }
 
-    /// Draws the axis with its ticks and its label.
-    pub(super) fn draw(&self, canvas: &mut Canvas) {
-        canvas.text([4.0, self.top - 13.0], Anchor::Start, "m", &self.axis.label);
-        for tick in self.scale.ticks() {
-            let y = self.y(tick);
-            canvas.line([LEFT, y], [WIDTH - RIGHT, y], "grid");
-            let text = self.scale.text(tick);
-            canvas.text([LEFT - 6.0, y + 4.0], Anchor::End, "m", &text);
+    /// Point, angle and anchor of a label.
+    fn place(self, label: &Label) -> ([f64; 2], f64, Anchor) {
+        let [x, y] = label.at;
+        match self {
+            Self::Level => ([x, y], 0.0, Anchor::Middle),
+            Self::Upright => ([x + 0.33 * Size::Value.pixels(), y], -90.0, Anchor::Start),
         }
-        let bottom = self.top + PLOT_HEIGHT;
-        canvas.line([LEFT, bottom], [WIDTH - RIGHT, bottom], "axis");
     }
 
-    /// Draws lines across the plot, with their labels at its right end; labels of near lines do not overlap.
-    pub(super) fn draw_marks(&self, canvas: &mut Canvas, marks: &[Mark]) {
-        const LINE: f64 = 14.0;
-        let mut marks: Vec<&Mark> = marks.iter().collect();
-        marks.sort_by(|a, b| a.value.total_cmp(&b.value));
-        let mut above = f64::INFINITY;
-        for mark in marks {
-            let y = self.y(mark.value);
-            let class = if mark.is_published {
-                "mark pub"
-            } else {
-                "mark"
-            };
-            canvas.line([LEFT, y], [WIDTH - RIGHT, y], class);
-            let at = (y - 4.0).min(above - LINE);
-            if mark.label.is_empty() {
-                continue;
-            }
-            above = at;
-            if mark.is_left {
-                canvas.text([LEFT + 4.0, at], Anchor::Start, "l", &mark.label);
-            } else {
-                canvas.text([WIDTH - RIGHT, at], Anchor::End, "l", &mark.label);
-            }
-        }
+    fn fits(self, labels: &[Label], canvas: &Canvas) -> bool {
+        let areas: Vec<Area> = labels
+            .iter()
+            .map(|label| {
+                let (at, angle, anchor) = self.place(label);
+                Area::of_text(at, angle, anchor, Size::Value, &label.text)
+            })
+            .collect();
+        let mut numbered = areas.iter().enumerate();
+        numbered.all(|(at, area)| {
+            canvas.is_free(area) && areas[..at].iter().all(|other| !area.overlaps(other))
+        })
     }
 }
 
@@ -331,9 +327,9 @@ mod tests {
 
     #[test]
     fn bars_are_as_high_as_their_values() {
-        let svg = chart(false).svg();
-        // Two swatches and three bars; the missing one is a cross.
-        assert_eq!(svg.matches("<rect").count(), 2 + 3);
+        let svg = chart(false).svg().file();
+        // The ground, two swatches and three bars; the missing one is a cross.
+        assert_eq!(svg.matches("<rect").count(), 1 + 2 + 3);
         assert_eq!(svg.matches("class=\"gap\"").count(), 1);
         // 2.0 of 2.5 and 1.0 of 2.5.
         for height in ["height=\"152.0\"", "height=\"76.0\""] {
@@ -345,14 +341,25 @@ mod tests {
 
     #[test]
     fn stacked_bars_stand_on_each_other() {
-        let svg = chart(true).svg();
+        let svg = chart(true).svg().file();
         // 3.0 at most: 2/4 and 1/4 of 4.0 or the like; the second begins where the first ends.
-        let rects: Vec<_> = svg.split("<rect").skip(3).take(2).collect();
+        let rects: Vec<_> = svg.split("<rect").skip(4).take(2).collect();
         let value = |rect: &str, key: &str| -> f64 {
             let (_, after) = rect.split_once(&format!(" {key}=\"")).unwrap();
             after.split('"').next().unwrap().parse().unwrap()
         };
         let below = value(rects[1], "y") + value(rects[1], "height");
         assert!((below - value(rects[0], "y")).abs() < 0.11, "{svg}");
+    }
+
+    /// Lengths on a logarithmic axis would be read as ratios.
+    #[test]
+    fn logarithmic_axes_have_dots() {
+        let mut chart = chart(false);
+        chart.axis = Axis::log("times");
+        chart.groups[0].bars[1] = Some(BarValue::ours(0.0));
+        let svg = chart.svg().file();
+        assert_eq!(svg.matches("<rect").count(), 1 + 2, "swatches and ground");
+        assert_eq!(svg.matches("<circle").count(), 2, "0 has no place: {svg}");
     }
 }

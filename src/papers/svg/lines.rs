@@ -1,8 +1,9 @@
 //! Lines, points and histograms over two axes.
 
 use super::axis::Axis;
-use super::bars::Plot;
-use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series, WIDTH, class, text_width};
+use super::labels::{Size, wrapped};
+use super::plot::Plot;
+use super::{Anchor, Canvas, LEFT, Mark, RIGHT, Series, Svg, class};
 
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,45 +80,42 @@ impl LineChart {
     }
 
     /// Draws the chart.
-    pub(crate) fn svg(&self) -> String {
-        let mut canvas = Canvas::new();
+    pub(crate) fn svg(&self) -> Svg {
+        Svg::draw(&self.title, |canvas| self.paint(canvas))
+    }
+
+    pub(super) fn paint(&self, canvas: &mut Canvas) -> f64 {
         let names: Vec<_> = self.series.iter().map(|s| s.series.clone()).collect();
-        let top = canvas.legend(4.0, &names) + 4.0 + 26.0;
         let points = || self.series.iter().flat_map(|s| s.points.iter());
         let marks = self.marks.iter().map(|m| m.value);
-        let plot = Plot {
-            top,
-            scale: self.y.scale(points().map(|p| p[1]).chain(marks)),
-            axis: &self.y,
-        };
+        let scale = self.y.scale(points().map(|p| p[1]).chain(marks));
+        let plot = Plot::begin(canvas, &names, &self.y, scale, 0.0);
         let labels = self.x_labels.iter().map(|(at, _)| *at);
         let across = self.x_scale(points().map(|p| p[0]).chain(labels));
-        let x = |value: f64| LEFT + 8.0 + (WIDTH - LEFT - RIGHT - 16.0) * across.position(value);
-        plot.draw(&mut canvas);
-        let below = top + PLOT_HEIGHT;
+        let width = canvas.width - LEFT - RIGHT;
+        let x = |value: f64| LEFT + 8.0 + (width - 16.0) * across.position(value);
         let ticks: Vec<(f64, String)> = if self.x_labels.is_empty() {
             let ticks = across.ticks().into_iter();
-            ticks.map(|t| (t, across.text(t))).collect()
+            ticks.map(|t| (x(t), across.text(t))).collect()
         } else {
-            self.x_labels.clone()
+            let labels = self.x_labels.iter();
+            labels.map(|(at, text)| (x(*at), text.clone())).collect()
         };
-        for (at, text) in &ticks {
-            canvas.line([x(*at), below], [x(*at), below + 4.0], "axis");
-            // A long label at the right end would leave the picture.
-            let is_wide = x(*at) + text_width(text) / 2.0 > WIDTH;
-            let (end, anchor) = match is_wide {
-                true => (WIDTH, Anchor::End),
-                false => (x(*at), Anchor::Middle),
-            };
-            canvas.text([end, below + 17.0], anchor, "m", text);
+        let axis = plot.bottom();
+        for (x, _) in &ticks {
+            canvas.line([*x, axis], [*x, axis + 4.0], "axis");
         }
-        let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
-        canvas.text([middle, below + 36.0], Anchor::Middle, "m", &self.x.label);
+        let mut below = canvas.labels_below(axis, Size::Axis, &ticks);
+        for line in wrapped(&self.x.label, Size::Axis, canvas.width - 8.0) {
+            below += 16.0;
+            let middle = canvas.width / 2.0;
+            canvas.text([middle, below], Anchor::Middle, Size::Axis, &line);
+        }
         for one in &self.series {
-            draw(&mut canvas, one, &x, &plot);
+            draw(canvas, one, &x, &plot);
         }
-        plot.draw_marks(&mut canvas, &self.marks);
-        canvas.finish(&self.title, below + 46.0)
+        plot.draw_lines(canvas, &self.marks);
+        plot.name_lines(canvas, &self.marks, below)
     }
 
     /// The scale of the horizontal axis, which need not begin at 0.
@@ -132,7 +130,7 @@ impl LineChart {
     }
 }
 
-fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot<'_>) {
+fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot) {
     let name = &one.series.name;
     let class = class(one.series.colour, one.series.is_published);
     let finite = one.points.iter().filter(|p| p[1].is_finite());
@@ -172,11 +170,11 @@ mod tests {
 
     #[test]
     fn points_without_a_value_are_left_out() {
-        let svg = chart(LineKind::Line).svg();
+        let svg = chart(LineKind::Line).svg().file();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert!(!svg.contains("NaN"), "{svg}");
-        let points = chart(LineKind::Points).svg();
+        let points = chart(LineKind::Points).svg().file();
         assert!(!points.contains("<polyline"));
     }
 
@@ -184,7 +182,7 @@ mod tests {
     fn histograms_keep_the_height_of_a_bin() {
         let mut histogram = chart(LineKind::Steps);
         histogram.series[0].points = vec![[1.0, 3.0], [2.0, 1.0], [4.0, 0.0]];
-        let svg = histogram.svg();
+        let svg = histogram.svg().file();
         let (_, line) = svg.split_once("points=\"").unwrap();
         let line = line.split('"').next().unwrap();
         let points: Vec<Vec<&str>> = line.split(' ').map(|p| p.split(',').collect()).collect();

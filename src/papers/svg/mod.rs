@@ -1,33 +1,32 @@
-//! Charts as SVG: bars, lines, points, histograms and strips, on linear and logarithmic axes.
+//! Charts as SVG: bars, dots, lines, points, histograms and strips, on linear and logarithmic axes.
 //!
-//! Charts carry no colours of their own: elements have classes (`s0` to `s7` for series, `pub` for published
-//! numbers) that the style sheet of the page fills, in light and in dark. They have one width, at
-//! which their text is readable, and scale down by a third at most on a narrow screen.
+//! Elements have classes (`s0` to `s7` for series, `pub` for published numbers) that [`style`] fills, in light and in
+//! dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both without
+//! scaling. No text covers another one, a bar or a dot: [`labels`] finds a free place or another way to say it.
 
 mod axis;
 mod bars;
+mod canvas;
+mod labels;
 mod lines;
+mod plot;
 mod strips;
-
-use std::fmt::Write;
+pub(crate) mod style;
 
 pub(crate) use axis::{Axis, measured, number};
 pub(crate) use bars::{BarChart, BarValue, Group};
+pub(crate) use canvas::{Svg, escaped};
 pub(crate) use lines::{LineChart, LineKind, LineSeries};
 pub(crate) use strips::{Strip, StripChart};
 
-/// Width of every chart in its own units, which are pixels where there is room.
-const WIDTH: f64 = 520.0;
+use canvas::{Anchor, Canvas};
+
 /// Height of the area of the plot.
 const PLOT_HEIGHT: f64 = 190.0;
 /// Room to the left of the plot, for the labels of the axis.
-const LEFT: f64 = 50.0;
+const LEFT: f64 = 54.0;
 /// Room to the right of the plot.
 const RIGHT: f64 = 10.0;
-/// Height of a line of the legend.
-const LEGEND_LINE: f64 = 19.0;
-/// Mean width of a character of the chart's text, whose size is 13, or 15 on a narrow screen.
-const CHARACTER: f64 = 7.7;
 /// Number of colours of series.
 const COLOURS: usize = 8;
 
@@ -72,7 +71,7 @@ fn class(colour: usize, is_published: bool) -> String {
 pub(crate) struct Mark {
     /// The value.
     pub(crate) value: f64,
-    /// Text above the line.
+    /// Text beside the line.
     pub(crate) label: String,
     /// Whether the value is published.
     pub(crate) is_published: bool,
@@ -103,176 +102,155 @@ impl Mark {
     }
 }
 
-/// Replaces the characters that have a meaning in SVG and HTML, and leaves out control characters, which neither
-/// may contain.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(' '),
-            // XML has no place for these, not even as references.
-            '\u{fffe}' | '\u{ffff}' => {}
-            other if other.is_control() => {}
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-/// Width of a text in the chart's own units, roughly.
-fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * CHARACTER
-}
-
-/// Position of a text relative to its point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
-/// A picture in the making.
-struct Canvas {
-    body: String,
-}
-
-impl Canvas {
-    fn new() -> Self {
-        Self {
-            body: String::new(),
-        }
-    }
-
-    fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, class: &str, text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let text = escaped(text);
-        let _ = write!(
-            self.body,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{text}</text>"
-        );
-    }
-
-    /// Draws text rotated by -35 degrees, right-aligned at the point.
-    fn slanted_text(&mut self, [x, y]: [f64; 2], class: &str, text: &str) {
-        let text = escaped(text);
-        let _ = write!(
-            self.body,
-            "<text transform=\"translate({x:.1} {y:.1}) rotate(-35)\" text-anchor=\"end\" class=\"{class}\">{text}</text>"
-        );
-    }
-
-    /// Draws a rectangle with a text that browsers show beside the pointer.
-    fn rect(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], class: &str, title: &str) {
-        let (width, height, title) = (width.max(0.0), height.max(0.0), escaped(title));
-        let _ = write!(
-            self.body,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" class=\"{class}\"><title>{title}</title></rect>"
-        );
-    }
-
-    /// Draws a rectangle of this opacity.
-    fn shade(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], class: &str, opacity: f64) {
-        let _ = write!(
-            self.body,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{height:.1}\" class=\"{class}\" fill-opacity=\"{opacity:.2}\"/>"
-        );
-    }
-
-    fn circle(&mut self, [x, y]: [f64; 2], radius: f64, class: &str, title: &str) {
-        let title = escaped(title);
-        let _ = write!(
-            self.body,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" class=\"{class}\"><title>{title}</title></circle>"
-        );
-    }
-
-    fn line(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], class: &str) {
-        let _ = write!(
-            self.body,
-            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>"
-        );
-    }
-
-    fn polyline(&mut self, points: &[[f64; 2]], class: &str) {
-        let points: Vec<_> = points
-            .iter()
-            .map(|[x, y]| format!("{x:.1},{y:.1}"))
-            .collect();
-        let points = points.join(" ");
-        let _ = write!(
-            self.body,
-            "<polyline points=\"{points}\" class=\"{class}\"/>"
-        );
-    }
-
-    /// Writes the legend of all named series at the height `top`, unless there is only one series; returns
-    /// the height of the legend.
-    fn legend(&mut self, top: f64, series: &[Series]) -> f64 {
-        const SWATCH: f64 = 11.0;
-        const GAP: f64 = 16.0;
-        let named: Vec<&Series> = series.iter().filter(|s| !s.name.is_empty()).collect();
-        if named.len() < 2 {
-            return 0.0;
-        }
-        let (mut x, mut y) = (LEFT, top);
-        for one in named {
-            let width = SWATCH + 5.0 + text_width(&one.name) + GAP;
-            if x + width - GAP > WIDTH && x > LEFT {
-                (x, y) = (LEFT, y + LEGEND_LINE);
-            }
-            self.rect(
-                [x, y + 3.0],
-                [SWATCH, SWATCH],
-                &format!("fill {}", one.class()),
-                &one.name,
-            );
-            self.text([x + SWATCH + 5.0, y + 13.0], Anchor::Start, "t", &one.name);
-            x += width;
-        }
-        y + LEGEND_LINE + 4.0 - top
-    }
-
-    fn finish(self, title: &str, height: f64) -> String {
-        let (title, body) = (escaped(title), self.body);
-        format!(
-            "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" height=\"{height:.0}\" role=\"img\" aria-label=\"{title}\">{body}</svg>"
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use proptest::test_runner::RngSeed;
+
+    use super::canvas::WIDTHS;
     use super::*;
 
-    #[test]
-    fn text_is_escaped() {
-        let hostile = "<script>alert(\"x\" & 'y')</script>\u{0}\u{1b}\n]]>";
-        assert_eq!(
-            escaped(hostile),
-            "&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)&lt;/script&gt; ]]&gt;"
-        );
+    /// Texts cover neither each other nor bars, dots or curves, and lie within the picture, on wide and on narrow
+    /// screens.
+    fn check(paint: impl Fn(&mut Canvas) -> f64) -> std::result::Result<(), TestCaseError> {
+        for width in WIDTHS {
+            let mut canvas = Canvas::new(width);
+            let height = paint(&mut canvas);
+            let picture = labels::Area::new([0.0, 0.0], [width, height]);
+            for (at, text) in canvas.texts.iter().enumerate() {
+                prop_assert!(picture.holds(text), "{width}: {text:?}");
+                let mut taken = canvas.texts[..at].iter().chain(&canvas.shapes);
+                let covered = taken.find(|other| text.overlaps(other));
+                prop_assert!(covered.is_none(), "{width}: {text:?} on {covered:?}");
+            }
+        }
+        Ok(())
     }
 
+    fn axis() -> impl Strategy<Value = Axis> {
+        let label = "time over ROP-based blending of all the fragments of a frame, logarithmic";
+        select(vec![
+            Axis::linear("times"),
+            Axis::log(label),
+            Axis::share("lanes that blend"),
+        ])
+    }
+
+    fn value() -> impl Strategy<Value = f64> {
+        prop_oneof![8 => 0.0..1.0, 3 => 0.0..3000.0, 1 => Just(f64::NAN), 1 => Just(0.0), 1 => Just(84_243.0)]
+    }
+
+    fn bar() -> impl Strategy<Value = Option<BarValue>> {
+        let bars = (value(), any::<[bool; 3]>()).prop_map(
+            |(value, [has_band, is_published, has_most])| BarValue {
+                value,
+                band: has_band.then_some([0.8 * value, 1.2 * value]),
+                is_published,
+                most: has_most
+                    .then_some(1.5 * value)
+                    .filter(|most| most.is_finite()),
+            },
+        );
+        prop::option::weighted(0.9, bars)
+    }
+
+    /// A value as the axis shows it: shares are at most 100 %.
+    fn shown(axis: &Axis, value: f64) -> f64 {
+        if axis.is_share { value.min(1.0) } else { value }
+    }
+
+    fn bars_of(axis: &Axis, bars: &[Option<BarValue>]) -> Vec<Option<BarValue>> {
+        let shown = |bar: &BarValue| BarValue {
+            value: shown(axis, bar.value),
+            band: bar.band.map(|band| band.map(|end| shown(axis, end))),
+            most: bar.most.map(|most| shown(axis, most)),
+            ..*bar
+        };
+        bars.iter().map(|bar| bar.as_ref().map(shown)).collect()
+    }
+
+    fn marks() -> impl Strategy<Value = Vec<Mark>> {
+        let labels = select(vec![
+            "",
+            "baseline",
+            "below 40 % in all scenes",
+            "means of all scenes of the paper above 1.5",
+        ]);
+        let mark = (0.0..2.0, labels, any::<[bool; 2]>());
+        let mark = mark.prop_map(|(value, label, [is_published, is_left])| Mark {
+            value,
+            label: label.to_owned(),
+            is_published,
+            is_left,
+        });
+        prop::collection::vec(mark, 0..4)
+    }
+
+    /// Names of 0 to 39 characters.
+    fn name() -> impl Strategy<Value = String> {
+        "[a-z0-9:+ ]{0,39}|[a-z]{1,6}|山{1,20}"
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_text_of_bars_is_covered(
+            (axis, marks, is_stacked) in (axis(), marks(), any::<bool>()),
+            series in prop::collection::vec(name(), 1..6),
+            names in prop::collection::vec(name(), 1..130),
+            values in prop::collection::vec(bar(), 650),
+        ) {
+            let groups = names.iter().enumerate().map(|(at, name)| Group {
+                label: name.clone(),
+                bars: bars_of(&axis, &values[5 * at..5 * at + series.len()]),
+            });
+            let names: Vec<&str> = series.iter().map(String::as_str).collect();
+            let chart = BarChart { marks, is_stacked, ..BarChart::new("chart", axis.clone(), &names, groups) };
+            check(|canvas| chart.paint(canvas))?;
+        }
+
+        #[test]
+        fn no_text_of_lines_is_covered(
+            (x, y, marks) in (axis(), axis(), marks()),
+            series in prop::collection::vec((name(), prop::collection::vec(value(), 1..40)), 1..6),
+            names in prop::collection::vec(name(), 0..130),
+            kind in select(vec![LineKind::Line, LineKind::Points, LineKind::Steps]),
+        ) {
+            let series = series.iter().zip(0..).map(|((name, values), colour)| {
+                let points = values.iter().zip(1..).map(|(value, at)| [f64::from(at), shown(&y, *value)]);
+                LineSeries::ours(name.clone(), colour, points, kind)
+            });
+            let labels = names.iter().zip(1..).map(|(name, at)| (f64::from(at), name.clone()));
+            let chart = LineChart {
+                marks,
+                ..LineChart::new("chart", [x, y.clone()], labels.collect(), series)
+            };
+            check(|canvas| chart.paint(canvas))?;
+        }
+
+        #[test]
+        fn no_text_of_strips_is_covered(names in prop::collection::vec((name(), name()), 1..20)) {
+            let strips = names.into_iter().map(|(heading, name)| {
+                (heading, Strip { name, shares: vec![0.5, 1.0], length: 1.0 })
+            });
+            let chart = StripChart {
+                title: "chart".to_owned(),
+                strips: strips.collect(),
+                end: "12.3 ms".to_owned(),
+            };
+            check(|canvas| chart.paint(canvas))?;
+        }
+    }
+
+    /// Of 120 names on one axis, as many are written as have room: more than 20, upright.
     #[test]
-    fn legends_wrap() {
-        let series: Vec<_> = (0..9)
-            .map(|n| Series::ours(format!("a series of {n}"), n))
-            .collect();
-        let mut canvas = Canvas::new();
-        let height = canvas.legend(0.0, &series);
-        assert!(height > 2.0 * LEGEND_LINE, "{height}");
-        assert_eq!(canvas.body.matches("<rect").count(), 9);
-        let one = [Series::ours("alone", 0)];
-        assert_eq!(Canvas::new().legend(0.0, &one), 0.0);
+    fn many_names_are_thinned_out() {
+        let groups = (0..120).map(|n| Group::of(format!("view {n}"), [Some(1.0)]));
+        let chart = BarChart::new("chart", Axis::linear("times"), &["ours"], groups);
+        let svg = chart.svg().file();
+        let names = svg.matches("rotate(-90)").count();
+        assert!((20..60).contains(&names), "{names}");
     }
 }

@@ -1,11 +1,12 @@
 //! Strips: shares over time, one line per unit, as shades of one colour.
 
-use super::{Anchor, Canvas, WIDTH, class};
+use super::labels::{Size, abridged};
+use super::{Anchor, Canvas, Svg, class};
 
 /// Room for the names of the strips.
 const NAMES: f64 = 84.0;
 /// Height of a strip.
-const HEIGHT: f64 = 13.0;
+const HEIGHT: f64 = 14.0;
 /// Shades that are told apart.
 const SHADES: f64 = 20.0;
 
@@ -33,19 +34,24 @@ pub(crate) struct StripChart {
 
 impl StripChart {
     /// Draws the chart.
-    pub(crate) fn svg(&self) -> String {
-        let mut canvas = Canvas::new();
+    pub(crate) fn svg(&self) -> Svg {
+        Svg::draw(&self.title, |canvas| self.paint(canvas))
+    }
+
+    pub(super) fn paint(&self, canvas: &mut Canvas) -> f64 {
         let longest = self.strips.iter().map(|(_, s)| s.length);
         let longest = longest.fold(f64::MIN_POSITIVE, f64::max);
-        let across = WIDTH - NAMES - 6.0;
+        let across = canvas.width - NAMES - 6.0;
         let (mut y, mut group) = (4.0, 0);
         for (heading, strip) in &self.strips {
             if !heading.is_empty() {
                 group += 1;
-                canvas.text([4.0, y + 13.0], Anchor::Start, "t", heading);
+                let heading = abridged(heading, Size::Text, canvas.width - 8.0);
+                canvas.text([4.0, y + 13.0], Anchor::Start, Size::Text, &heading);
                 y += 19.0;
             }
-            canvas.text([NAMES - 6.0, y + 10.5], Anchor::End, "v", &strip.name);
+            let name = abridged(&strip.name, Size::Value, NAMES - 8.0);
+            canvas.text([NAMES - 6.0, y + 11.0], Anchor::End, Size::Value, &name);
             let width = across * strip.length / longest;
             canvas.rect([NAMES, y], [width, HEIGHT - 2.0], "ground", &strip.name);
             let colour = format!("shade {}", class(group, false));
@@ -57,9 +63,15 @@ impl StripChart {
             }
             y += HEIGHT;
         }
-        canvas.text([NAMES, y + 14.0], Anchor::Start, "m", "start of the draw");
-        canvas.text([WIDTH - 6.0, y + 14.0], Anchor::End, "m", &self.end);
-        canvas.finish(&self.title, y + 22.0)
+        let end = [canvas.width - 6.0, y + 14.0];
+        canvas.text(
+            [NAMES, y + 14.0],
+            Anchor::Start,
+            Size::Axis,
+            "start of the draw",
+        );
+        canvas.text(end, Anchor::End, Size::Axis, &self.end);
+        y + 22.0
     }
 }
 
@@ -104,7 +116,7 @@ mod tests {
             ],
             end: "2 ms".to_owned(),
         };
-        let svg = chart.svg();
+        let svg = chart.svg().file();
         assert!(svg.contains("width=\"430.0\"") && svg.contains("width=\"215.0\""));
         assert!(svg.contains("shade s1") && svg.contains("shade s2"));
     }

@@ -66,13 +66,13 @@ pub(super) fn aligned_footprint(config: &Config, size: [u32; 2]) -> u64 {
     footprint(&config, &places).0 * bytes(size)
 }
 
-/// Returns rectangles of a size at random positions that do not overlap: twice the measured capacity.
-fn scattered(seed: u64, [width, height]: [u32; 2]) -> Vec<Rectangle> {
+/// Returns rectangles of a size at random multiples of `step` pixels that do not overlap: twice the measured capacity.
+fn scattered(seed: u64, [width, height]: [u32; 2], step: u32) -> Vec<Rectangle> {
     let mut random = Pcg32::seed_from_u64(seed);
     let mut places: Vec<Rectangle> = Vec::new();
     while places.len() as u64 * bytes([width, height]) < 2 * CACHE_BYTES {
-        let x = random.random_range(0..=SIDE_PX - width);
-        let y = random.random_range(0..=SIDE_PX - height);
+        let [x, y] =
+            [width, height].map(|side| step * random.random_range(0..=(SIDE_PX - side) / step));
         let apart = |p: &Rectangle| p[0].abs_diff(x) >= width || p[1].abs_diff(y) >= height;
         if places.iter().all(apart) {
             places.push([x, y, width, height]);
@@ -86,12 +86,12 @@ pub(super) const fn bytes([width, height]: [u32; 2]) -> u64 {
     width as u64 * height as u64 * 8
 }
 
-/// Bytes of rectangles of a size that are drawn at random positions without a read from the L2. The
-/// rectangles have at most a quarter of the picture's side.
-pub(super) fn random_footprint(config: &Config, seed: u64, size: [u32; 2]) -> u64 {
+/// Bytes of rectangles of a size that are drawn at random multiples of `step` pixels without a read from the L2.
+/// The rectangles have at most a quarter of the picture's side.
+pub(super) fn random_footprint(config: &Config, seed: u64, size: [u32; 2], step: u32) -> u64 {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
-    footprint(&config, &scattered(seed, size)).0 * bytes(size)
+    footprint(&config, &scattered(seed, size, step)).0 * bytes(size)
 }
 
 pub(super) fn run(config: &Config) -> Vec<Check> {
@@ -100,7 +100,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     let (most_aligned, aligned_peak) =
         footprint(&config, &aligned([WIDTH_PX, HEIGHT_PX], MOST_PLACES));
     let random: Vec<_> = (0..SEEDS)
-        .map(|seed| footprint(&config, &scattered(seed, [WIDTH_PX, HEIGHT_PX])))
+        .map(|seed| footprint(&config, &scattered(seed, [WIDTH_PX, HEIGHT_PX], 1)))
         .collect();
     let counts = || random.iter().map(|(count, _)| *count);
     let peaks = random.iter().map(|(_, peak)| *peak);

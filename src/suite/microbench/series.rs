@@ -10,6 +10,8 @@ use quadrille_gpu::config::Config;
 const SIZES: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 16], [16, 32], [32, 32]];
 /// Random arrangements of each size.
 const SEEDS: u64 = 12;
+/// Side in pixels of a cache line of RGBA16F, which has 4x4 pixels.
+const LINE_PX: u32 = 4;
 /// Largest number of screen tiles.
 const MOST_TILES: u32 = 48;
 
@@ -18,6 +20,8 @@ const MOST_TILES: u32 = 48;
 pub struct Series {
     /// Bytes of a rectangle, and bytes that are drawn at random positions without a read from the L2.
     pub footprints: Vec<[u64; 2]>,
+    /// The same at random multiples of the side of a cache line.
+    pub line_footprints: Vec<[u64; 2]>,
     /// The same at positions side by side.
     pub aligned_footprints: Vec<[u64; 2]>,
     /// Name of a colour format, and pixels blended per cycle.
@@ -33,13 +37,16 @@ impl Series {
     pub fn measure(config: &Config) -> Self {
         let mut config = config.clone();
         config.gpu.gpcs = 1;
-        let sizes = SIZES.into_par_iter();
-        let footprints = sizes.flat_map_iter(|size| {
-            let config = &config;
-            (0..SEEDS).map(move |seed| {
-                let drawn = crop_footprint::random_footprint(config, seed, size);
-                [crop_footprint::bytes(size), drawn]
-            })
+        let [footprints, line_footprints] = [1, LINE_PX].map(|step| {
+            let sizes = SIZES.into_par_iter();
+            let footprints = sizes.flat_map_iter(|size| {
+                let config = &config;
+                (0..SEEDS).map(move |seed| {
+                    let drawn = crop_footprint::random_footprint(config, seed, size, step);
+                    [crop_footprint::bytes(size), drawn]
+                })
+            });
+            footprints.collect()
         });
         let aligned = SIZES.map(|size| {
             let drawn = crop_footprint::aligned_footprint(&config, size);
@@ -58,7 +65,8 @@ impl Series {
         });
         let quarter = [("1/4", 1.0)].into_iter();
         Self {
-            footprints: footprints.collect(),
+            footprints,
+            line_footprints,
             aligned_footprints: aligned.to_vec(),
             pixels_per_cycle: formats.map(|f| (f.name(), rate(f))).to_vec(),
             times_by_quads: quarter.chain(quads_per_pixel::times(&config)).collect(),
@@ -77,6 +85,16 @@ mod tests {
         let series = Series::measure(&Config::default());
         let held = series.footprints.iter().map(|[_, held]| *held);
         assert!(held.clone().max() <= Some(16_384) && held.min() > Some(0));
+        // A rectangle of 8x16 pixels covers 8 lines at multiples of 4 pixels, and up to 15 elsewhere.
+        let held_of_1_kb = |footprints: &[[u64; 2]]| {
+            footprints
+                .iter()
+                .filter(|[size, _]| *size == 1024)
+                .map(|[_, held]| *held)
+                .max()
+        };
+        assert_eq!(held_of_1_kb(&series.line_footprints), Some(16_384));
+        assert!(held_of_1_kb(&series.footprints) < Some(12_288));
         let aligned = series.aligned_footprints.iter().map(|[_, held]| *held);
         assert_eq!(aligned.max(), Some(16_384));
         let rates: Vec<f64> = series

@@ -24,6 +24,13 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
     ] {
         let _ = writeln!(text, "{label:17}{:>9.3} ms{more}", outcome.ms(cycles));
     }
+    for (label, value, unit) in [
+        ("energy, raster", outcome.raster_mj, "mJ"),
+        ("energy, frame", outcome.frame_mj, "mJ"),
+        ("area", outcome.area_mm2, "mm2"),
+    ] {
+        let _ = writeln!(text, "{label:17}{value:>9.3} {unit}");
+    }
     for (label, count) in [
         ("pairs", outcome.pairs),
         ("entries read", outcome.entries),

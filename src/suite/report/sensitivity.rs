@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::table::{TextTable, or_dash};
+use quadrille_gpu::method::Method;
 use quadrille_gpu::sensitivity::{Change, FieldSensitivity, Sensitivity};
-use quadrille_gpu::variant::Variant;
+
 use quadrille_machine::Source;
 
 /// Least swing of a field that has a row in the table, as a fraction.
@@ -12,17 +13,21 @@ const LEAST_SWING: f64 = 0.005;
 
 /// Formats the fields whose half, double or other value changes a speedup by at least 0.5 %, the most
 /// influential first.
-pub fn table(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> String {
-    let compared: Vec<_> = (0..variants.len()).skip(1).collect();
-    let names: Vec<_> = compared.iter().map(|&v| variants[v].to_string()).collect();
+pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> String {
+    let compared: Vec<_> = (0..methods.len()).skip(1).collect();
+    let names: Vec<_> = compared.iter().map(|&v| methods[v].to_string()).collect();
     let headings = ["<field", "<source", "value", "half", "twice or other"].into_iter();
     let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
     let mut table = TextTable::new(&headings);
-    let defaults = compared
-        .iter()
-        .map(|&v| format!("{:.3}", sensitivity.speedups[v]));
-    let first = ["(as configured)", "", "", "", ""].map(str::to_owned);
-    table.row(first.into_iter().chain(defaults));
+    let (preset, example) = &sensitivity.example;
+    for (name, speedups) in [
+        ("(as configured)".to_owned(), &sensitivity.speedups),
+        (format!("(values of preset {preset})"), example),
+    ] {
+        let speedups = compared.iter().map(|&v| format!("{:.3}", speedups[v]));
+        let first = [name].into_iter().chain(vec![String::new(); 4]);
+        table.row(first.chain(speedups));
+    }
     let swings = |field: &&FieldSensitivity| field.swing(&sensitivity.speedups) >= LEAST_SWING;
     let shown: Vec<_> = sensitivity.fields.iter().filter(swings).collect();
     for field in &shown {
@@ -45,7 +50,7 @@ pub fn table(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> Str
     format!(
         "{view}: speedups over {}, at half and at twice the value of a number, at the other value of a switch\n{table}\
          {left} more fields change no speedup by 0.5 %\n",
-        variants[0]
+        methods[0]
     )
 }
 
@@ -57,8 +62,8 @@ fn kind(field: &FieldSensitivity) -> &'static str {
     }
 }
 
-/// All fields with the cycles of all variants.
-pub fn document(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> Value {
+/// All fields with the cycles of all methods.
+pub fn document(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Value {
     let fields = sensitivity.fields.iter().map(|field| {
         let changes = field.changes.iter().flatten();
         let changes = changes.map(|c| json!({ "value": c.value, "cycles": c.cycles }));
@@ -72,8 +77,9 @@ pub fn document(view: &str, variants: &[Variant], sensitivity: &Sensitivity) -> 
     });
     json!({
         "view": view,
-        "variants": variants.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "variants": methods.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "speedups": sensitivity.speedups,
+        "presets": { sensitivity.example.0: sensitivity.example.1 },
         "fields": fields.collect::<Vec<_>>(),
     })
 }
