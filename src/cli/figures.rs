@@ -8,7 +8,7 @@ mod report;
 
 use std::path::{Path, PathBuf};
 
-use super::console::{Exit, Verbosity, fail};
+use super::console::{Exit, Verbosity};
 use super::outputs::Outputs;
 pub(super) use args::Args;
 use jobs::Jobs;
@@ -18,9 +18,6 @@ use quadrille_papers::merging_figures::results::Results as Counts;
 use quadrille_scene::text_file::read_text;
 use quadrille_suite::mesh_suite::MeshSuite;
 use quadrille_suite::{Event, Suite};
-
-/// Results that the program lists on standard error before the rest is cut off.
-const LISTED: usize = 12;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(measured) = &args.correlate {
@@ -59,7 +56,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         for jobs in &meshes {
             jobs.run(args, &results, verbosity)?;
         }
-        Ok(exit(&report::write(args, &plans, &meshes, kept)?))
+        Ok(report::exit(&report::write(args, &plans, &meshes, kept)?))
     })
 }
 
@@ -79,21 +76,6 @@ fn plan(suites: &[&(&PathBuf, String)], args: &Args, verbosity: Verbosity) -> Re
         plans.push(jobs);
     }
     Ok(plans)
-}
-
-/// Lists the results that are missing.
-fn exit(missing: &[String]) -> Exit {
-    if missing.is_empty() {
-        return Exit::Done;
-    }
-    let listed = missing.iter().take(LISTED);
-    let listed: Vec<_> = listed.map(|text| format!("\n  {text}")).collect();
-    let more = match missing.len().saturating_sub(LISTED) {
-        0 => String::new(),
-        more => format!("\n  and {more} more"),
-    };
-    fail(&format!("results are missing:{}{more}", listed.concat()));
-    Exit::CheckFailed
 }
 
 fn run_jobs(jobs: &Jobs, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {

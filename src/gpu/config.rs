@@ -170,18 +170,16 @@ pub const PRESETS: [Preset; 7] = [
     },
     Preset {
         name: "h100",
-        about: "the shader cores of an H100 (SXM): 132 SMs of 128 lanes at 1.98 GHz, 3.35 TB/s, 50 MB L2 (the \
-                device's properties and NVIDIA's data sheet), 64 warps and 228 KB of shared memory per SM (NVIDIA's \
-                tuning guide for Hopper), latencies as benches/hardware measures them; for the software renderers: \
-                the other units are those of vr-pipe",
+        about: "the shader cores of an H100 SXM: 132 SMs of 128 lanes and 64 warps at 1.98 GHz, 3.35 TB/s, 50 MB L2 \
+                (the device's properties, NVIDIA's data sheet and tuning guide for Hopper; latencies as benches/hardware \
+                measures them); the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1980.0\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 52428800\nlatency_ns = 147.0\n[dram]\ngb_per_s = 3350.0\nlatency_ns = 209.0\n[compute]\nshared_bytes_per_core = 233472\n",
     },
     Preset {
         name: "h200",
-        about: "the shader cores of an H200 (SXM): 132 SMs of 128 lanes at 1.98 GHz, 4.8 TB/s, 60 MB L2 (the \
-                device's properties and NVIDIA's data sheet), 64 warps and 228 KB of shared memory per SM (NVIDIA's \
-                tuning guide for Hopper), latencies as benches/hardware measures them; for the software renderers: \
-                the other units are those of vr-pipe",
+        about: "the shader cores of an H200 SXM: 132 SMs of 128 lanes and 64 warps at 1.98 GHz, 4.8 TB/s, 60 MB L2 \
+                (the device's properties, NVIDIA's data sheet and tuning guide for Hopper; latencies as benches/hardware \
+                measures them); the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1980.0\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 62914560\nlatency_ns = 145.0\n[dram]\ngb_per_s = 4800.0\nlatency_ns = 196.0\n[compute]\nshared_bytes_per_core = 233472\n",
     },
     Preset {
@@ -206,29 +204,24 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
         let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
-        let tiles = [("tc.bins", tc.bins), ("tc.bin_size", tc.bin_size)];
-        self.check_product(&tiles, MAX_ENTRIES)?;
-        let grids = [("tgc.bins", tgc.bins), ("tgc.bin_size", tgc.bin_size)];
-        self.check_product(&grids, MAX_ENTRIES)?;
-        for other in [
-            ("cores.warps_per_core", cores.warps_per_core),
-            ("cores.schedulers", cores.schedulers),
-        ] {
-            self.check_product(&[("cores.cores", cores.cores), other], MAX_ENTRIES)?;
-        }
-        let first_level = [
-            ("cores.cores", cores.cores),
-            ("cores.l1_bytes", cores.l1_bytes),
+        let all_cores = ("cores.cores", cores.cores);
+        let entries = [
+            [("tc.bins", tc.bins), ("tc.bin_size", tc.bin_size)],
+            [("tgc.bins", tgc.bins), ("tgc.bin_size", tgc.bin_size)],
+            [all_cores, ("cores.warps_per_core", cores.warps_per_core)],
+            [all_cores, ("cores.schedulers", cores.schedulers)],
         ];
-        self.check_product(&first_level, MAX_CACHE_BYTES)?;
-        self.check_product(
+        for sizes in &entries {
+            self.check_product(sizes, MAX_ENTRIES)?;
+        }
+        let caches = [
+            &[all_cores, ("cores.l1_bytes", cores.l1_bytes)][..],
             &[("crop.cache_bytes", self.crop.cache_bytes)],
-            MAX_CACHE_BYTES,
-        )?;
-        self.check_product(
             &[("zrop.cache_bytes", self.zrop.cache_bytes)],
-            MAX_CACHE_BYTES,
-        )?;
+        ];
+        for sizes in caches {
+            self.check_product(sizes, MAX_CACHE_BYTES)?;
+        }
         let clock_mhz = self.gpu.clock_mhz;
         let l2 = self.l2.bytes_per_cycle(clock_mhz);
         let l2_fields = "l2.slices * l2.slice_bytes_per_cycle * l2.clock_mhz / gpu.clock_mhz";

@@ -125,8 +125,8 @@ pub(crate) fn draw(figure: &'static Figure, results: &Results) -> Option<Content
     }
     Some(match &*figure.id {
         "hw-agreement" => agreement(figure, &pairs),
-        "hw-kernels" => kernels(figure, results, pairs),
-        _ => rates(figure, results, pairs),
+        "hw-kernels" => kernels(figure, results, &pairs),
+        _ => rates(figure, results, &pairs),
     })
 }
 
@@ -151,18 +151,20 @@ fn agreement(figure: &'static Figure, pairs: &[&Pair]) -> Content {
 fn begin<'a>(
     figure: &'static Figure,
     results: &Results,
-    pairs: Vec<&'a Pair>,
+    pairs: &[&'a Pair],
     cases: &'static str,
 ) -> Sheet<&'a Pair> {
     let mut devices: Vec<&str> = Vec::new();
-    for pair in &pairs {
+    for pair in pairs {
         let device = &*pair.measured.device;
         if !device.is_empty() && !devices.contains(&device) {
             devices.push(device);
         }
     }
     let without = pairs.iter().filter(|pair| pair.modelled.is_none()).count();
-    let mut sheet = Sheet::new(figure, pairs, cases, |pair| pair.measured.item.clone());
+    let mut sheet = Sheet::new(figure, pairs.iter().copied(), cases, |pair| {
+        pair.measured.item.clone()
+    });
     let machine = match devices.is_empty() {
         true => "an unnamed machine".to_owned(),
         false => devices.join(", "),
@@ -194,9 +196,9 @@ fn values(sheet: &mut Sheet<&Pair>) {
         .share("error", "error", |pair| pair.error());
 }
 
-fn kernels(figure: &'static Figure, results: &Results, pairs: Vec<&Pair>) -> Content {
-    let items = items(&pairs);
-    let mut sheet = begin(figure, results, pairs.clone(), "kernels");
+fn kernels(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content {
+    let items = items(pairs);
+    let mut sheet = begin(figure, results, pairs, "kernels");
     for (quantity, noun) in [(Quantity::Time, "Times"), (Quantity::Count, "Counts")] {
         let of = pairs
             .iter()
@@ -229,12 +231,12 @@ fn kernels(figure: &'static Figure, results: &Results, pairs: Vec<&Pair>) -> Con
     sheet.finish()
 }
 
-fn rates(figure: &'static Figure, results: &Results, pairs: Vec<&Pair>) -> Content {
+fn rates(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content {
     let reference = pairs.iter().find(|pair| pair.measured.item == REFERENCE);
     let reference = reference
         .and_then(|pair| Some([pair.measured.value, pair.modelled?].map(|n| n / pair.unit().1)));
     let relative = move |pair: &Pair| relative(pair, reference);
-    let mut sheet = begin(figure, results, pairs.clone(), "rates");
+    let mut sheet = begin(figure, results, pairs, "rates");
     if let Some(agreement) = Agreement::of(pairs.iter().filter_map(|pair| relative(pair))) {
         sheet.say(agreement.sentence(RELATIVE));
     }

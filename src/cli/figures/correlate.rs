@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::args::Args;
-use super::{exit, jobs, report};
+use super::{jobs, report};
 use crate::cli::console::{Exit, Verbosity};
 use crate::cli::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
@@ -58,7 +58,9 @@ pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<
             command: args.command(),
             program: quadrille::PROGRAM,
         };
-        Ok(exit(&report::publish(args, &inputs, &|_| Vec::new())?))
+        Ok(report::exit(&report::publish(args, &inputs, &|_| {
+            Vec::new()
+        })?))
     })
 }
 

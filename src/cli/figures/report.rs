@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use super::args::Args;
 use super::jobs::{Jobs, missing, results_files};
 use super::meshes::{DEFERRED_PAPERS, MERGING_PAPERS, MeshJobs, needs};
-use crate::cli::console::print;
+use crate::cli::console::{Exit, fail, print};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_gpu::config::Config;
@@ -15,6 +15,9 @@ use quadrille_papers::merging_figures::results::Results as Counts;
 use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
 use quadrille_papers::{docs, files};
+
+/// Results that the program lists on standard error before the rest is cut off.
+const LISTED: usize = 12;
 
 /// Draws all figures from the results in the folder, and writes the page and the files of the chosen figures.
 /// Returns what the chosen figures lack, each result once.
@@ -85,4 +88,19 @@ pub(super) fn publish(
         written.index.display()
     ))?;
     Ok(written.missing)
+}
+
+/// Lists the results that are missing.
+pub(super) fn exit(missing: &[String]) -> Exit {
+    if missing.is_empty() {
+        return Exit::Done;
+    }
+    let listed = missing.iter().take(LISTED);
+    let listed: Vec<_> = listed.map(|text| format!("\n  {text}")).collect();
+    let more = match missing.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    fail(&format!("results are missing:{}{more}", listed.concat()));
+    Exit::CheckFailed
 }

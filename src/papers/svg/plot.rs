@@ -3,6 +3,7 @@
 use super::axis::{Axis, Scale};
 use super::labels::{Area, Size, wrapped};
 use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series};
+use quadrille_base::math::whole;
 
 /// Distance of the lines of a text.
 const LINE: f64 = 15.0;
@@ -103,7 +104,7 @@ impl Plot {
             true => (LEFT + 4.0, STEP, Anchor::Start),
             false => (canvas.width - RIGHT, -STEP, Anchor::End),
         };
-        let steps = ((canvas.width - LEFT - RIGHT) / STEP) as u32;
+        let steps: u32 = whole((canvas.width - LEFT - RIGHT) / STEP);
         let y = self.y(mark.value);
         let plot = Area::new([LEFT, self.top - LINE], [canvas.width, self.bottom()]);
         let places = (0..steps).map(|n| from + step * f64::from(n));
