@@ -1,9 +1,10 @@
 //! Bars in groups, side by side or stacked; on a logarithmic axis, where a length is no ratio, dots.
 
 use super::axis::{Axis, Scale, measured};
-use super::labels::{Area, Size};
+use super::canvas::Canvas;
+use super::labels::{Anchor, Area, Size};
 use super::plot::Plot;
-use super::{Anchor, Canvas, LEFT, Mark, RIGHT, Series, Svg, class};
+use super::{LEFT, Mark, RIGHT, Series, Svg, class};
 
 /// Share of a group's width between its bars and the next group's.
 const GROUP_GAP: f64 = 0.24;

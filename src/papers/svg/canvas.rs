@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::labels::{Area, Size, abridged, text_width};
+use super::labels::{Anchor, Area, Size, abridged, text_width};
 use super::{LEFT, Series, style};
 
 /// Widths in pixels of the drawings for wide and for narrow screens.
@@ -83,14 +83,6 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// Position of a text relative to its point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
-    Start,
-    Middle,
-    End,
 }
 
 /// A picture in the making.

@@ -1,19 +1,20 @@
-//! Places of texts: their sizes, what they cover, and how the labels of an axis are written without covering each
-//! other.
-
-use super::canvas::{Anchor, Canvas};
+//! Places of texts: their sizes, and what they cover.
 
 /// Mean width of a character over the size of its text: an upper bound of common sans-serif fonts.
 const WIDTH_OF_ASCII: f64 = 0.62;
 /// Width of the widest characters, such as `%`, and of those beyond ASCII, which may be ideographs.
 const WIDEST: f64 = 1.0;
 /// Parts of the size of a text above and below its baseline.
-const ABOVE: f64 = 0.9;
-const BELOW: f64 = 0.24;
-/// Angle of slanted labels in degrees.
-const SLANT: f64 = -35.0;
-/// Longest label of an axis in pixels; longer ones are abridged.
-const LONGEST: f64 = 130.0;
+pub(super) const ABOVE: f64 = 0.9;
+pub(super) const BELOW: f64 = 0.24;
+
+/// Position of a text relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
 
 /// Kind of a text, which decides its size and colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,66 +175,8 @@ impl Area {
     }
 
     /// Height of its lowest corner.
-    fn bottom(&self) -> f64 {
+    pub(super) fn bottom(&self) -> f64 {
         self.range([0.0, 1.0])[1]
-    }
-}
-
-/// Whether texts at these places cover each other or leave the picture.
-fn collide(places: &[Area], width: f64) -> bool {
-    let inside = places.iter().all(|place| place.is_within(width));
-    let apart = |(at, place): (usize, &Area)| places[..at].iter().all(|p| !place.overlaps(p));
-    !inside || !places.iter().enumerate().all(apart)
-}
-
-impl Canvas {
-    /// Writes labels below the axis at `top`: beside each other, or else slanted, or else upright, of which each that
-    /// would cover the one before it is left out. Returns the height at which they end.
-    pub(super) fn labels_below(&mut self, top: f64, size: Size, labels: &[(f64, String)]) -> f64 {
-        let named = labels.iter().filter(|(_, text)| !text.is_empty());
-        let labels: Vec<(f64, String)> = named
-            .map(|(x, text)| (*x, abridged(text, size, LONGEST)))
-            .collect();
-        let half = |text: &str| text_width(text, size) / 2.0;
-        let level = labels.iter().map(|(x, text)| {
-            // A label at the end of the axis moves into the picture.
-            let most = self.width - half(text);
-            let x = x.min(most).max(half(text));
-            ([x, top + 19.0], 0.0, Anchor::Middle)
-        });
-        let slanted = labels.iter();
-        let slanted = slanted.map(|(x, _)| ([x + 5.0, top + 14.0], SLANT, Anchor::End));
-        let ways = [level.collect::<Vec<_>>(), slanted.collect()];
-        let areas = |places: &[([f64; 2], f64, Anchor)]| -> Vec<Area> {
-            let pairs = places.iter().zip(&labels);
-            pairs
-                .map(|((at, angle, anchor), (_, text))| {
-                    Area::of_text(*at, *angle, *anchor, size, text)
-                })
-                .collect()
-        };
-        let way = ways.iter().find(|way| !collide(&areas(way), self.width));
-        let upright = || {
-            let places = labels.iter();
-            let shift = (ABOVE - BELOW) / 2.0 * size.pixels();
-            places
-                .map(|(x, _)| ([x + shift, top + 8.0], -90.0, Anchor::End))
-                .collect()
-        };
-        let places = way.cloned().unwrap_or_else(upright);
-        let mut bottom = top + 8.0;
-        let mut last: Option<Area> = None;
-        for (((at, angle, anchor), (_, text)), area) in
-            places.iter().zip(&labels).zip(areas(&places))
-        {
-            if last.is_some_and(|last| last.overlaps(&area)) {
-                continue;
-            }
-            last = Some(area);
-            self.turned_text(*at, *angle, *anchor, size, text);
-            bottom = area.bottom().max(bottom);
-        }
-        bottom
     }
 }
 
@@ -243,7 +186,7 @@ mod tests {
 
     #[test]
     fn turned_texts_overlap_by_their_corners() {
-        let slanted = |x| Area::of_text([x, 0.0], SLANT, Anchor::End, Size::Text, "a label");
+        let slanted = |x| Area::of_text([x, 0.0], -35.0, Anchor::End, Size::Text, "a label");
         assert!(slanted(0.0).overlaps(&slanted(20.0)));
         assert!(!slanted(0.0).overlaps(&slanted(27.0)));
         // The upright boxes around them overlap, and a bar above both does not.

@@ -1,9 +1,10 @@
 //! Lines, points and histograms over two axes.
 
 use super::axis::Axis;
-use super::labels::{Size, wrapped};
+use super::canvas::Canvas;
+use super::labels::{Anchor, Size, wrapped};
 use super::plot::Plot;
-use super::{Anchor, Canvas, LEFT, Mark, RIGHT, Series, Svg, class};
+use super::{LEFT, Mark, RIGHT, Series, Svg, class};
 
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

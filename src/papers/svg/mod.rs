@@ -2,9 +2,10 @@
 //!
 //! Elements have classes (`s0` to `s7` for series, `pub` for published numbers) that [`style`] fills, in light and in
 //! dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both without
-//! scaling. No text covers another one, a bar or a dot: [`labels`] finds a free place or another way to say it.
+//! scaling. No text covers another one, a bar or a dot: `axis_labels` and `plot` find a free place or another way to say it.
 
 mod axis;
+mod axis_labels;
 mod bars;
 mod canvas;
 mod labels;
@@ -18,8 +19,6 @@ pub(crate) use bars::{BarChart, BarValue, Group};
 pub(crate) use canvas::{Svg, escaped};
 pub(crate) use lines::{LineChart, LineKind, LineSeries};
 pub(crate) use strips::{Strip, StripChart};
-
-use canvas::{Anchor, Canvas};
 
 /// Height of the area of the plot.
 const PLOT_HEIGHT: f64 = 190.0;
@@ -108,7 +107,7 @@ mod tests {
     use proptest::sample::select;
     use proptest::test_runner::RngSeed;
 
-    use super::canvas::WIDTHS;
+    use super::canvas::{Canvas, WIDTHS};
     use super::*;
 
     /// Texts cover neither each other nor bars, dots or curves, and lie within the picture, on wide and on narrow

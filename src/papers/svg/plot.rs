@@ -1,9 +1,9 @@
 //! The area of a plot: its axis, its legend and the lines across it.
 
 use super::axis::{Axis, Scale};
-use super::labels::{Area, Size, wrapped};
-use super::{Anchor, Canvas, LEFT, Mark, PLOT_HEIGHT, RIGHT, Series};
-use quadrille_base::math::whole;
+use super::canvas::Canvas;
+use super::labels::{Anchor, Area, Size, wrapped};
+use super::{LEFT, Mark, PLOT_HEIGHT, RIGHT, Series};
 
 /// Distance of the lines of a text.
 const LINE: f64 = 15.0;
@@ -104,10 +104,10 @@ impl Plot {
             true => (LEFT + 4.0, STEP, Anchor::Start),
             false => (canvas.width - RIGHT, -STEP, Anchor::End),
         };
-        let steps: u32 = whole((canvas.width - LEFT - RIGHT) / STEP);
         let y = self.y(mark.value);
         let plot = Area::new([LEFT, self.top - LINE], [canvas.width, self.bottom()]);
-        let places = (0..steps).map(|n| from + step * f64::from(n));
+        let places = (0..).map(|n| from + step * f64::from(n));
+        let places = places.take_while(|x| (LEFT..=canvas.width).contains(x));
         let mut places = places.flat_map(|x| [[x, y - 4.0], [x, y + 12.0]]);
         let found = places.find(|at| {
             let area = Area::of_text(*at, 0.0, anchor, Size::Line, &mark.label);

@@ -1,7 +1,8 @@
 //! Strips: shares over time, one line per unit, as shades of one colour.
 
-use super::labels::{Size, abridged};
-use super::{Anchor, Canvas, Svg, class};
+use super::canvas::Canvas;
+use super::labels::{Anchor, Size, abridged};
+use super::{Svg, class};
 
 /// Room for the names of the strips.
 const NAMES: f64 = 84.0;
