@@ -45,8 +45,9 @@ pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<
             suites: &suites,
             configuration,
             args,
+            verbosity,
         };
-        let pairs = views.pairs(measurements, &progress.task, verbosity)?;
+        let pairs = views.pairs(measurements, &progress.task)?;
         let inputs = Inputs {
             splats: None,
             deferred: None,
@@ -71,16 +72,12 @@ struct Views<'a> {
     suites: &'a [Suite],
     configuration: &'a Configuration,
     args: &'a Args,
+    verbosity: Verbosity,
 }
 
 impl Views<'_> {
     /// The measured numbers with the emulator's.
-    fn pairs(
-        &self,
-        measurements: Vec<Measurement>,
-        task: &Task,
-        verbosity: Verbosity,
-    ) -> Result<Vec<Pair>> {
+    fn pairs(&self, measurements: Vec<Measurement>, task: &Task) -> Result<Vec<Pair>> {
         let mut modelled: Vec<Option<f64>> = vec![None; measurements.len()];
         let mut done: Vec<(&str, [u32; 2])> = Vec::new();
         for one in &measurements {
@@ -89,7 +86,7 @@ impl Views<'_> {
             };
             if !done.contains(&(scene.as_str(), one.size)) {
                 done.push((scene, one.size));
-                self.run(one, scene, &measurements, &mut modelled, task, verbosity)?;
+                self.run(one, scene, &measurements, &mut modelled, task)?;
             }
         }
         let config = &self.configuration.config;
@@ -115,14 +112,13 @@ impl Views<'_> {
         measurements: &[Measurement],
         modelled: &mut [Option<f64>],
         task: &Task,
-        verbosity: Verbosity,
     ) -> Result<()> {
         let plan = self.plan(first, scene, measurements, task)?;
         let results = self.args.results();
         let others = jobs::results_files(&self.args.output)?;
         let mut watch = |event: Event<'_>| {
             if let Event::Warning(text) = event {
-                verbosity.warn(&text);
+                self.verbosity.warn(&text);
             }
         };
         let part = task.without_progress();
