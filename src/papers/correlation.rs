@@ -226,15 +226,13 @@ fn kernels(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Conte
         &times,
         "Times of kernels in microseconds",
         &items,
-        |pair| Some([pair.measured.value, pair.modelled?].map(|n| n / pair.unit().1)),
+        |pair| Some(pair.numbers()?.map(|n| n / pair.unit().1)),
     );
     sheet.finish()
 }
 
 fn rates(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content {
-    let reference = pairs.iter().find(|pair| pair.measured.item == REFERENCE);
-    let reference = reference
-        .and_then(|pair| Some([pair.measured.value, pair.modelled?].map(|n| n / pair.unit().1)));
+    let reference = reference(pairs.iter().copied());
     let relative = move |pair: &Pair| relative(pair, reference);
     let mut sheet = begin(figure, results, pairs, "rates");
     if let Some(agreement) = Agreement::of(pairs.iter().filter_map(|pair| relative(pair))) {
@@ -263,10 +261,10 @@ fn rates(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content
     sheet.finish()
 }
 
-/// A rate of pixels over the reference, on both sides. Rates of other quantities have none: what a rectangle costs
-/// depends on its size.
+/// A rate of pixels or rectangles over the reference, on both sides.
 fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
-    let [measured, ours] = reference.filter(|_| pair.measured.quantity == Quantity::Pixels)?;
+    let is_relative = [Quantity::Pixels, Quantity::Rectangles].contains(&pair.measured.quantity);
+    let [measured, ours] = reference.filter(|_| is_relative)?;
     let numbers = pair.numbers()?;
     Some([numbers[0] / measured, numbers[1] / ours])
 }
@@ -435,6 +433,8 @@ mod tests {
             "{:?}",
             rates.text
         );
+        assert_eq!(rates.table.number(0, "measured_relative"), Some(1.0));
+        assert_eq!(rates.table.number(1, "emulated_relative"), Some(2.0));
         // 3 of 2 and 8 of 4: a third more.
         assert!((rates.table.number(1, "relative_error").unwrap() - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(rates.table.number(2, "error"), None);
