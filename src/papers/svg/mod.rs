@@ -1,6 +1,6 @@
 //! Charts as SVG: bars, dots, lines, points, histograms and strips, on linear and logarithmic axes.
 //!
-//! Elements have classes (`s0` to `s7` for series, `pub` for published numbers) that [`style`] fills, in light and in
+//! Elements have classes (`s0` to `s7` for series, `pub` for published numbers) that `style` fills, in light and in
 //! dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both without
 //! scaling. No text covers another one, a bar or a dot: `axis_labels` and `plot` find a free place or another way to say it.
 
