@@ -79,22 +79,31 @@ impl Views<'_> {
     /// The measured numbers with the emulator's.
     fn pairs(&self, measurements: Vec<Measurement>, task: &Task) -> Result<Vec<Pair>> {
         let mut modelled: Vec<Option<f64>> = vec![None; measurements.len()];
-        let mut done: Vec<(&str, [u32; 2])> = Vec::new();
+        let mut scenes: Vec<(&Measurement, &str)> = Vec::new();
         for one in &measurements {
             let Some([scene, _]) = &one.view else {
                 continue;
             };
-            if !done.contains(&(scene.as_str(), one.size)) {
-                done.push((scene, one.size));
-                self.run(one, scene, &measurements, &mut modelled, task)?;
+            let is_same =
+                |other: &(&Measurement, &str)| (other.0.size, other.1) == (one.size, scene);
+            if !scenes.iter().any(is_same) {
+                scenes.push((one, scene));
             }
         }
-        let config = &self.configuration.config;
-        let rates = measurements.par_iter().map(|one| match one.view {
-            Some(_) => Ok(None),
-            None => task.check().map(|()| one.modelled_rate(config)),
-        });
-        let rates: Vec<Option<f64>> = rates.collect::<Result<_>>()?;
+        let steps = task.steps(scenes.len() as u64);
+        for (first, scene) in scenes {
+            self.run(first, scene, &measurements, &mut modelled, steps.task())?;
+            steps.advance(1)?;
+        }
+        let (config, all) = (self.configuration.config.clone(), measurements.clone());
+        // A draw takes a second at most: when it is cancelled, it ends on a thread of its own.
+        let rates: Vec<Option<f64>> = task.uninterrupted(move || {
+            let rate = |one: &Measurement| match one.view {
+                Some(_) => None,
+                None => one.modelled_rate(&config),
+            };
+            all.par_iter().map(rate).collect()
+        })?;
         let numbers = modelled.into_iter().zip(rates);
         let numbers = numbers.map(|(kernel, rate)| kernel.or(rate));
         let pairs = measurements.into_iter().zip(numbers);

@@ -18,6 +18,10 @@ use quadrille_gpu::zrop::framebuffer::Tests;
 const SIDE_PX: u32 = 16 * TILE_PX;
 /// Rectangles over the whole picture of the shorter draw.
 const LAYERS: u32 = 12;
+/// Largest side of small rectangles, in pixels.
+const MOST_SMALL_PX: u32 = 32;
+/// Most rectangles that lie on each other.
+const MOST_LAYERS: u32 = 96;
 /// Small rectangles of the shorter draw.
 const SMALL: u32 = 8192;
 
@@ -53,8 +57,9 @@ fn small(side: u32, count: u32) -> Vec<Rectangle> {
     (0..count).map(at).collect()
 }
 
-fn layers(count: u32) -> Vec<Rectangle> {
-    vec![[0, 0, SIDE_PX, SIDE_PX]; count as usize]
+/// A side in pixels from 1 to `most`.
+fn side_px(text: &str, most: u32) -> Option<u32> {
+    text.parse().ok().filter(|side| (1..=most).contains(side))
 }
 
 /// A draw of two triangles per rectangle, as programs draw rectangles on hardware.
@@ -92,55 +97,65 @@ fn per_cycle(
 }
 
 /// The rate of a named draw on a valid configuration; `None` for a name of no such draw. The names are `blend-FORMAT`,
-/// `blend-rgba16f-N-quads` (N quads for four pixels, from 2 to 4), `stencil-kill`, `stencil-sparse`,
-/// `rectangles-SIDE`, `stencil-kill-rectangles-SIDE`, `stencil-sparse-rectangles-SIDE` (squares of 1 to 32 pixels), `shader-blend` and `interlock`.
+/// `blend-rgba16f-N-quads` (N quads for four pixels, from 2 to 4), `stencil-kill`, `stencil-sparse`, `rectangles-SIDE`,
+/// `stencil-kill-rectangles-SIDE`, `stencil-sparse-rectangles-SIDE` (squares of 1 to 32 pixels), `shader-blend` and
+/// `interlock`; and `blend-FORMAT-stacked-SIDE`, `shader-blend-stacked-SIDE` and `interlock-stacked-SIDE`, squares of up
+/// to 256 pixels on each other.
 pub fn rate(config: &Config, name: &str) -> Option<Rate> {
-    let pixels = f64::from(SIDE_PX).powi(2);
-    let layers_per_cycle = |simulator: &Simulator, tests: &Tests| {
-        Rate::Pixels(per_cycle(simulator, tests, LAYERS, layers) * pixels)
+    let (draw, side) = match name.split_once("-stacked-") {
+        Some((draw, side)) => (draw, side_px(side, SIDE_PX)?),
+        None => (name, SIDE_PX),
     };
-    let pipeline = || Simulator::unchecked(config, Variant::BASELINE);
+    let none = Tests::default();
     for order in [ShaderOrder::Unordered, ShaderOrder::Interlocked] {
-        if name == order.name() {
+        if draw == order.name() {
             let simulator = Simulator::blending_in_shader(config, order).ok()?;
-            return Some(layers_per_cycle(&simulator, &Tests::default()));
+            return Some(stack(&simulator, &none, side));
         }
     }
-    let rectangles = |side: &str, tests: &Tests| {
-        let side: u32 = side.parse().ok().filter(|side| (1..=32).contains(side))?;
-        let list = |count| small(side, count);
-        Some(Rate::Rectangles(per_cycle(&pipeline(), tests, SMALL, list)))
-    };
-    for (prefix, is_sparse) in [("stencil-kill", false), ("stencil-sparse", true)] {
-        if let Some(rest) = name.strip_prefix(prefix) {
-            let tests = kills(is_sparse);
-            return match rest.strip_prefix("-rectangles-") {
-                Some(side) => rectangles(side, &tests),
-                None => rest
-                    .is_empty()
-                    .then(|| layers_per_cycle(&pipeline(), &tests)),
-            };
+    for format in ColourFormat::ALL {
+        if draw.strip_prefix("blend-") == Some(format.name()) {
+            let mut config = config.clone();
+            config.crop.format = format;
+            let simulator = Simulator::unchecked(&config, Variant::BASELINE);
+            return Some(stack(&simulator, &none, side));
         }
     }
-    if let Some(side) = name.strip_prefix("rectangles-") {
-        return rectangles(side, &Tests::default());
-    }
-    let format = name.strip_prefix("blend-")?;
-    if let Some(quads) = format.strip_prefix("rgba16f-") {
-        let shares = quads_per_pixel::times(config)
-            .into_iter()
-            .zip(["2", "3", "4"]);
-        let of = |((_, time), name): ((_, f64), &str)| {
-            (quads == format!("{name}-quads")).then_some(time)
-        };
-        let time = shares.into_iter().find_map(of)?;
+    if let Some(quads) = name.strip_prefix("blend-rgba16f-") {
+        let times = quads_per_pixel::times(config).into_iter();
+        let mut times = times.zip(["2-quads", "3-quads", "4-quads"]);
+        let ((_, time), _) = times.find(|(_, name)| *name == quads)?;
         let whole = pixels_per_cycle(config, ColourFormat::Rgba16F);
         return Some(Rate::Pixels(whole / time));
     }
-    let format = ColourFormat::ALL
-        .into_iter()
-        .find(|one| one.name() == format)?;
-    Some(Rate::Pixels(pixels_per_cycle(config, format)))
+    let simulator = Simulator::unchecked(config, Variant::BASELINE);
+    let kinds = [
+        ("stencil-kill", kills(false)),
+        ("stencil-sparse", kills(true)),
+    ];
+    for (kind, tests) in kinds {
+        if let Some(rest) = name.strip_prefix(kind) {
+            let side = rest.strip_prefix("-rectangles-");
+            let whole = || rest.is_empty().then(|| stack(&simulator, &tests, SIDE_PX));
+            return side.map_or_else(whole, |side| row(&simulator, &tests, side));
+        }
+    }
+    row(&simulator, &none, name.strip_prefix("rectangles-")?)
+}
+
+/// Pixels per cycle of squares on each other, at the corner of the picture.
+fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> Rate {
+    let list = |count: u32| vec![[0, 0, side, side]; count as usize];
+    let count = (LAYERS * SIDE_PX / side).min(MOST_LAYERS);
+    let per_cycle = per_cycle(simulator, tests, count, list);
+    Rate::Pixels(per_cycle * f64::from(side).powi(2))
+}
+
+/// Squares per cycle that follow each other along rows of the picture; `None` for no side of 1 to 32 pixels.
+fn row(simulator: &Simulator, tests: &Tests, side: &str) -> Option<Rate> {
+    let side = side_px(side, MOST_SMALL_PX)?;
+    let list = |count| small(side, count);
+    Some(Rate::Rectangles(per_cycle(simulator, tests, SMALL, list)))
 }
 
 #[cfg(test)]
@@ -184,6 +199,13 @@ mod tests {
         // ZROP tests eight quads per cycle.
         close(pixels("stencil-kill"), 32.0);
         close(pixels("stencil-sparse"), 32.0);
+    }
+
+    /// Fragments of a pixel that follow each other at once wait for each other in critical sections.
+    #[test]
+    fn order_costs_time_where_fragments_meet() {
+        let [ordered, unordered] = ["interlock-stacked-32", "shader-blend-stacked-32"].map(pixels);
+        assert!(ordered < unordered / 2.0, "{ordered} {unordered}");
     }
 
     #[test]

@@ -24,6 +24,9 @@ const KILLS: [(&str, Stencil); 2] = [
 /// Sides of small rectangles, in pixels.
 const SIDES_PX: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
+/// Sides of rectangles that lie on each other, in pixels.
+const STACKED_PX: [u32; 2] = [32, 96];
+
 /// The quantity that a rate counts.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Work {
@@ -55,6 +58,8 @@ pub(crate) struct Case {
     draw: Draw,
     /// Side of the rectangles in pixels; `None` covers the picture with each.
     side_px: Option<u32>,
+    /// Whether all rectangles lie on each other, at the corner of the picture.
+    is_stacked: bool,
 }
 
 impl Case {
@@ -65,6 +70,7 @@ impl Case {
             work: Work::Pixels { share: 1.0 },
             draw,
             side_px: None,
+            is_stacked: false,
         };
         let blends = Draw {
             format: Some(vk::Format::R16G16B16A16_SFLOAT),
@@ -123,6 +129,19 @@ impl Case {
             in_shader: Some(is_ordered),
             ..Draw::default()
         };
+        for (name, draw) in [
+            ("blend-rgba16f", blends),
+            ("shader-blend", in_shader(false)),
+            ("interlock", in_shader(true)),
+        ] {
+            for side in STACKED_PX {
+                cases.push(Self {
+                    side_px: Some(side),
+                    is_stacked: true,
+                    ..whole(&format!("{name}-stacked-{side}"), draw)
+                });
+            }
+        }
         cases.push(whole("shader-blend", in_shader(false)));
         cases.push(whole("interlock", in_shader(true)));
         cases
@@ -134,7 +153,7 @@ impl Case {
             let size = size_px as f32;
             return vec![[0.0, 0.0, size, size]; count as usize];
         };
-        let across = size_px / side;
+        let across = if self.is_stacked { 1 } else { size_px / side };
         let at = |n: u32| [n % across * side, n / across % across * side, side, side];
         (0..count).map(|n| at(n).map(|px| px as f32)).collect()
     }
@@ -194,7 +213,8 @@ impl Case {
         };
         Ok(match self.work {
             Work::Pixels { share } => {
-                let pixels = f64::from(size_px).powi(2) * f64::from(count) * share;
+                let side = f64::from(self.side_px.unwrap_or(size_px));
+                let pixels = side.powi(2) * f64::from(count) * share;
                 pixels / seconds / 1e9
             }
             Work::Rectangles => f64::from(count) / seconds / 1e6,
