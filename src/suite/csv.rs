@@ -47,13 +47,18 @@ impl Columns {
         }
     }
 
-    /// Sets the cells of a value: objects have a column per key, joined by dots.
+    /// Sets the cells of a value: objects have a column per key and histograms one per number from 0, joined by dots.
     fn set_value(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
                 for (key, value) in object {
                     let key = reason_alone(name, key);
                     self.set_value(&format!("{name}.{key}"), value);
+                }
+            }
+            Value::Array(counts) if counts.iter().all(Value::is_number) => {
+                for (number, count) in counts.iter().enumerate() {
+                    self.set_value(&format!("{name}.{number}"), count);
                 }
             }
             Value::Null => self.set(name, String::new()),

@@ -144,10 +144,14 @@ fn rates_need_no_suite() {
         place("blend-rgba16f,,,96,96,4.896,Gpixel/s,G\nblend-rgba8,,,96,96,4.896,Gpixel/s,G\n");
     place.expect(DONE, &correlate(&[]));
     let found = rows(&place, "hw-rates");
-    // Eight pixels of 8 bytes and sixteen of 4 per cycle of 612 MHz.
-    let rounded = |row: usize, key: &str| (found[row][key].as_f64().unwrap() * 100.0).round();
-    assert_eq!([rounded(0, "error"), rounded(1, "error")], [0.0, 100.0]);
-    assert_eq!(rounded(1, "relative_error"), 100.0);
+    // Eight pixels of 8 bytes and sixteen of 4 per cycle of 612 MHz, and one in a hundred more on the diagonal.
+    let close = |row: usize, key: &str, expected: f64| {
+        let number = found[row][key].as_f64().unwrap();
+        assert!((number - expected).abs() < 0.02, "{row} {key}: {number}");
+    };
+    close(0, "error", 0.0);
+    close(1, "error", 1.0);
+    close(1, "relative_error", 1.0);
 }
 
 #[test]

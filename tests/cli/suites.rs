@@ -375,6 +375,7 @@ fn csv_has_a_line_per_row_and_method() {
         "units.crop.utilisation",
         "units.zrop.idle.starved",
         "fragments.blended",
+        "quads.live.4",
     ] {
         assert!(
             cells(name).iter().all(|cell| cell.parse::<f64>().is_ok()),

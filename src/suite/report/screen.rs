@@ -86,12 +86,6 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
         let times = ratio(run, |r| r.quads);
         format!("{} {times}", short(run.1.quads.blended))
     });
-    row(&mut text, "live 0-4, %", runs, |(_, outcome)| {
-        let live = &outcome.quads.live;
-        let all = live.iter().sum::<u64>().max(1) as f64;
-        let percent = live.map(|quads| format!("{:.0}", 100.0 * quads as f64 / all));
-        percent.join("/")
-    });
     if runs.iter().any(|(_, outcome)| outcome.passes.len() > 1) {
         text.push_str(&rows_of_passes(runs));
     }
