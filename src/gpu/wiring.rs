@@ -346,7 +346,10 @@ impl Simulator {
             ..
         } = self.watch;
         if timelines || interval > 0 {
-            let window = [interval, Timeline::FIRST_WINDOW][usize::from(interval == 0)];
+            let window = match interval {
+                0 => Timeline::FIRST_WINDOW,
+                _ => interval,
+            };
             keep_timelines(units, window);
             state.memory.keep_timelines(window);
         }

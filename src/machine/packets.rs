@@ -196,6 +196,15 @@ pub fn fragments(mask: u8) -> u64 {
     COUNTS >> ((mask & 15) * 4) & 7
 }
 
+/// The lowest bit of each quad.
+const LOWEST: u32 = 0x1111_1111;
+
+/// Number of bits set among the lowest of each quad: the highest digit of the product is the sum of all.
+#[inline(always)]
+fn sum(lowest: u32) -> u64 {
+    u64::from(lowest.wrapping_mul(LOWEST) >> 28)
+}
+
 /// Masks of up to eight quads, four bits each, the first quad's lowest: all of a beat or a warp are counted
 /// and compared at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -217,12 +226,21 @@ impl QuadMasks {
     /// Adds the quads that have a fragment to counts of quads by their number of fragments.
     #[inline]
     pub fn count(self, by_fragments: &mut [u64; 5]) {
-        let mut left = self.0;
-        while left != 0 {
-            let mask = (left & 15) as u8;
-            by_fragments[mask.count_ones() as usize] += u64::from(mask != 0);
-            left >>= 4;
-        }
+        // The number of fragments of each quad as a digit, and its three bits.
+        let pairs = self.0 - (self.0 >> 1 & 0x5555_5555);
+        let digits = (pairs & 0x3333_3333) + (pairs >> 2 & 0x3333_3333);
+        let [ones, twos, fours] = [0, 1, 2].map(|bit| digits >> bit & LOWEST);
+        by_fragments[1] += sum(ones & !twos);
+        by_fragments[2] += sum(twos & !ones);
+        by_fragments[3] += sum(ones & twos);
+        by_fragments[4] += sum(fours);
+    }
+
+    /// Number of quads with four fragments.
+    #[inline]
+    pub fn full(self) -> u64 {
+        let pairs = self.0 & self.0 >> 1;
+        sum(pairs & pairs >> 2 & LOWEST)
     }
 
     /// Number of fragments.
@@ -234,10 +252,29 @@ impl QuadMasks {
     /// Number of quads with a fragment.
     #[inline(always)]
     pub fn quads(self) -> u64 {
-        const LOWEST: u32 = 0x1111_1111;
         let pairs = self.0 | self.0 >> 2;
-        let quads = (pairs | pairs >> 1) & LOWEST;
-        // The highest digit of the product is the sum of all.
-        u64::from(quads.wrapping_mul(LOWEST) >> 28)
+        sum((pairs | pairs >> 1) & LOWEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All pairs of masks, in neighbouring and in distant quads, counted one quad after the other.
+    #[test]
+    fn quads_are_counted_by_their_fragments() {
+        for masks in (0..=255_u32).flat_map(|two| [two, two << 12, two * 0x0101_0101]) {
+            let quads = QuadMasks(masks);
+            let mut expected = [0; 5];
+            for fragments in (0..8).map(|quad| quads.get(quad).count_ones()) {
+                expected[fragments as usize] += u64::from(fragments > 0);
+            }
+            let mut counted = [0; 5];
+            quads.count(&mut counted);
+            assert_eq!(counted, expected, "{masks:x}");
+            assert_eq!(quads.full(), expected[4], "{masks:x}");
+            assert_eq!(quads.quads(), expected.iter().sum::<u64>(), "{masks:x}");
+        }
     }
 }

@@ -323,8 +323,7 @@ impl Zrop {
             left.0 &= !terminated.0;
             left.count(&mut self.counters.left);
             self.counters.left[0] += covered.quads() - left.quads();
-            let finished = (0..quads.len()).filter(|quad| terminated.get(*quad) == 15);
-            self.counters.finished += finished.count() as u64;
+            self.counters.finished += terminated.full();
         }
         self.counters.fragments.tested += covered.fragments();
         self.counters.fragments.terminated += QuadMasks(covered.0 & !left.0).fragments();
