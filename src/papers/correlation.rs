@@ -137,7 +137,8 @@ fn agreement(figure: &'static Figure, pairs: &[&Pair]) -> Content {
         let agreement = Agreement::of(of.filter_map(|pair| pair.numbers()))?;
         Some((item, agreement))
     };
-    let rows = items(pairs).into_iter().filter_map(of_item);
+    let items = once(pairs.iter().map(|pair| pair.measured.item.clone()));
+    let rows = items.into_iter().filter_map(of_item);
     let mut sheet = Sheet::new(figure, rows, "items", |(item, _)| item.clone());
     sheet
         .text("item", "item", |(item, _)| item.clone())
@@ -154,13 +155,8 @@ fn begin<'a>(
     pairs: &[&'a Pair],
     cases: &'static str,
 ) -> Sheet<&'a Pair> {
-    let mut devices: Vec<&str> = Vec::new();
-    for pair in pairs {
-        let device = &*pair.measured.device;
-        if !device.is_empty() && !devices.contains(&device) {
-            devices.push(device);
-        }
-    }
+    let devices = pairs.iter().map(|pair| &*pair.measured.device);
+    let devices = once(devices.filter(|device| !device.is_empty()));
     let without = pairs.iter().filter(|pair| pair.modelled.is_none()).count();
     let mut sheet = Sheet::new(figure, pairs.iter().copied(), cases, |pair| {
         pair.measured.item.clone()
@@ -197,7 +193,6 @@ fn values(sheet: &mut Sheet<&Pair>) {
 }
 
 fn kernels(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content {
-    let items = items(pairs);
     let mut sheet = begin(figure, results, pairs, "kernels");
     for (quantity, noun) in [(Quantity::Time, "Times"), (Quantity::Count, "Counts")] {
         let of = pairs
@@ -225,7 +220,6 @@ fn kernels(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Conte
         &mut sheet,
         &times,
         "Times of kernels in microseconds",
-        &items,
         |pair| Some(pair.numbers()?.map(|n| n / pair.unit().1)),
     );
     sheet.finish()
@@ -255,9 +249,8 @@ fn rates(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content
         .copied()
         .filter(|pair| relative(pair).is_some())
         .collect();
-    let items = items(&rest);
     let title = format!("Rates relative to {REFERENCE}");
-    scatter(&mut sheet, &rest, &title, &items, relative);
+    scatter(&mut sheet, &rest, &title, relative);
     sheet.finish()
 }
 
@@ -283,29 +276,38 @@ fn place(pair: &Pair, at: usize) -> String {
     view.map_or_else(String::new, |view| view[at].clone())
 }
 
-/// The items of pairs, each once.
-fn items(pairs: &[&Pair]) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
-    for pair in pairs {
-        if !items.contains(&pair.measured.item) {
-            items.push(pair.measured.item.clone());
+/// Values in the order in which they come first, each once.
+fn once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
         }
     }
-    items
+    found
 }
 
-/// Adds a scatter plot with a series per item, and the line of agreement.
+/// The item without the number of a size or of quads at its end, so that draws that differ in it are one series.
+fn family(item: &str) -> &str {
+    let rest = item.strip_suffix("-quads").unwrap_or(item);
+    let name = rest.trim_end_matches(|c: char| c.is_ascii_digit());
+    name.strip_suffix('-').unwrap_or(item)
+}
+
+/// Adds a scatter plot with a series per family of items, and the line of agreement.
 fn scatter(
     sheet: &mut Sheet<&Pair>,
     pairs: &[&Pair],
     title: &str,
-    items: &[String],
     point: impl Fn(&Pair) -> Option<[f64; 2]>,
 ) {
-    let series = items.iter().enumerate().map(|(colour, item)| {
-        let of = pairs.iter().filter(|pair| pair.measured.item == *item);
+    let families = once(pairs.iter().map(|pair| family(&pair.measured.item)));
+    let series = families.into_iter().enumerate().map(|(colour, name)| {
+        let of = pairs
+            .iter()
+            .filter(|pair| family(&pair.measured.item) == name);
         let points: Vec<[f64; 2]> = of.filter_map(|pair| point(pair)).collect();
-        LineSeries::ours(&**item, colour, points, LineKind::Points)
+        LineSeries::ours(name, colour, points, LineKind::Points)
     });
     let mut series: Vec<LineSeries> = series.filter(|one| !one.points.is_empty()).collect();
     let all = || {
@@ -380,6 +382,25 @@ mod tests {
     fn drawn(id: &str) -> Content {
         let figure = figures().find(|figure| figure.id == id).unwrap();
         draw(figure, &results()).unwrap()
+    }
+
+    #[test]
+    fn draws_that_differ_in_a_size_are_a_family() {
+        let named = [
+            "rectangles-32",
+            "blend-rgba16f-2-quads",
+            "interlock-stacked-96",
+            "blend-rgba8",
+            "sort",
+        ];
+        let families = [
+            "rectangles",
+            "blend-rgba16f",
+            "interlock-stacked",
+            "blend-rgba8",
+            "sort",
+        ];
+        assert_eq!(named.map(family), families);
     }
 
     /// Errors of -1/2, 0 and 1 have a mean magnitude of 1/2, and ratios of 1/2, 1 and 2 a geometric mean of 1.
