@@ -20,6 +20,7 @@ mod lenses;
 mod metrics;
 mod oracle;
 mod poison;
+mod profiles;
 mod reference_pictures;
 mod synthetic;
 

@@ -29,6 +29,10 @@ pub struct ViewTransform {
     pub slope_limits: [[f64; 2]; 2],
     /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
     pub near: f64,
+    /// Depth above which splats are culled, likewise.
+    pub far: f64,
+    /// Radius in pixels at or below which splats are not drawn; see [`Profile::least_radius_px`].
+    pub least_radius_px: f64,
     /// Variance added to the 2D covariance, square pixels.
     pub low_pass_px2: f64,
     /// Correction of the opacity for the low-pass filter.
@@ -70,9 +74,16 @@ impl ViewTransform {
             }),
             slope_limits,
             near: profile.near,
+            far: profile.far,
+            least_radius_px: profile.least_radius_px,
             low_pass_px2: profile.low_pass_px2,
             opacity_factor: profile.opacity_factor,
         }
+    }
+
+    /// Whether a splat of this depth is culled.
+    pub fn culls(&self, depth: f64) -> bool {
+        depth <= self.near || depth > self.far
     }
 
     /// The width of a picture whose left and right edges meet, in pixels.

@@ -142,7 +142,11 @@ pub(super) fn project<S: Simd>(
     let (rows, some_row) = pixel_range(simd, view.height, mean[1], boxed[1]);
 
     let trusted = trusted_lanes(simd, block, &inside);
-    let drawable = inside.in_front & over_cut & trusted;
+    let mut drawable = inside.in_front & over_cut & trusted;
+    if view.least_radius_px > 0.0 {
+        let least = f32x16::splat(simd, narrow(view.least_radius_px));
+        drawable &= half[0].ceil().simd_gt(least) | half[1].ceil().simd_gt(least);
+    }
     let fallback = drawable & fallback_lanes(simd, view, mean, half, &covariance);
     let visible = drawable & some_column & some_row & !fallback;
     let fallback = fallback | inside.in_front & !trusted;
