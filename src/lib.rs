@@ -63,6 +63,7 @@ pub use quadrille_suite as suite;
 
 pub use quadrille_base::raster;
 pub use quadrille_render::convert;
+pub use quadrille_render::cpu::channels;
 
 /// This build of quadrille.
 pub const PROGRAM: suite::Program = suite::Program {
@@ -104,7 +105,7 @@ pub use quadrille_render::cpu::{
     Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, render,
 };
 pub use quadrille_render::preprocess::{
-    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat,
+    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows,
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::{default_camera, default_camera_task};
