@@ -54,6 +54,13 @@
 //!
 //! `docs/glossary.md` defines the terms that names, docs, tables and JSON use.
 
+// The program names the library as every other user of it does.
+#[cfg(feature = "cli")]
+extern crate self as quadrille;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+
 pub use quadrille_deferred as deferred;
 pub use quadrille_gpu as gpu;
 pub use quadrille_machine as machine;

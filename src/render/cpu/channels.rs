@@ -165,7 +165,8 @@ impl Renderer {
         clock.lap(|times| &mut times.preprocess);
         let grid = TileGrid::new(camera.width, camera.height);
         self.list(grid, settings, &mut clock, task);
-        let fragments_blended = self.raster_channels(grid, camera, settings, channels, picture, task);
+        let fragments_blended =
+            self.raster_channels(grid, camera, settings, channels, picture, task);
         task.check()?;
         Ok(ChannelCounts {
             counts: self.counts(fragments_blended),
@@ -199,7 +200,10 @@ impl Renderer {
             for first in (0..channels.channels()).step_by(PASS) {
                 let mut pass = Pass { channels, first };
                 let (tile, fourth) = if first + PASS > channels.channels() {
-                    (raster::draw(area, splats, list, settings, &mut [], &mut pass), None)
+                    (
+                        raster::draw(area, splats, list, settings, &mut [], &mut pass),
+                        None,
+                    )
                 } else {
                     let mut sink = WithFourth::new(pass);
                     let tile = raster::draw(area, splats, list, settings, &mut [], &mut sink);
@@ -232,7 +236,9 @@ impl Pass<'_> {
     ) {
         let settings = self.channels;
         let count = settings.channels();
-        let depth = settings.depth.map(|depth| (settings.value_channels(), depth));
+        let depth = settings
+            .depth
+            .map(|depth| (settings.value_channels(), depth));
         for (y, (values, alphas)) in values.iter_mut().zip(alphas).enumerate() {
             let pixels = values.chunks_exact_mut(count).zip(alphas.iter_mut());
             for (x, (pixel, alpha)) in pixels.enumerate() {

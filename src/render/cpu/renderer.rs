@@ -257,7 +257,13 @@ impl Renderer {
     }
 
     /// Lists the projected splats of each tile in drawing order.
-    pub(super) fn list(&mut self, grid: TileGrid, settings: &RenderSettings, clock: &mut Clock, task: &Task) {
+    pub(super) fn list(
+        &mut self,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        clock: &mut Clock,
+        task: &Task,
+    ) {
         self.bins.fill(grid, &self.projected);
         clock.lap(|times| &mut times.bin);
         self.bins.sort(settings.level, task);

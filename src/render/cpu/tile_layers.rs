@@ -224,12 +224,7 @@ fn alpha<S: Simd>(simd: S, colours: &PixelBlock) -> f32x16<S> {
 
 /// Adds `weight` times `value`.
 #[inline(always)]
-pub(super) fn accumulate<S: Simd>(
-    simd: S,
-    weight: f32x16<S>,
-    value: f32,
-    sum: &mut FloatLanes,
-) {
+pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLanes) {
     weight
         .mul_add(f32x16::splat(simd, value), load(simd, sum))
         .store_array(&mut sum.0);

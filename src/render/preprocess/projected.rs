@@ -69,7 +69,8 @@ impl ProjectedSplat {
         let [xx, xy, yy] = [
             self.u_per_x * self.u_per_x,
             -self.u_per_x * self.u_per_y,
-            self.u_per_y.mul_add(self.u_per_y, self.v_per_y * self.v_per_y),
+            self.u_per_y
+                .mul_add(self.u_per_y, self.v_per_y * self.v_per_y),
         ];
         // (u, v) are standard deviations times sqrt(log2(e) / 2).
         [xx, xy, yy].map(|entry| entry * (2.0 * LN_2))

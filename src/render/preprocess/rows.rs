@@ -7,7 +7,9 @@ use bytemuck::Zeroable;
 use super::source::{Coefficients, ShScratch, SplatSource};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, prefetch};
-use quadrille_scene::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, SplatSlices, rest_coefficients};
+use quadrille_scene::{
+    BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, SplatSlices, rest_coefficients,
+};
 
 /// Cache lines are 16 numbers long.
 const LINE: usize = 64 / size_of::<f32>();
@@ -46,7 +48,11 @@ impl<'a> SplatRows<'a> {
             }
         }
         if sh_degree > 4 {
-            return Err(Error::argument("sh_degree", "0 to 4", sh_degree.to_string()));
+            return Err(Error::argument(
+                "sh_degree",
+                "0 to 4",
+                sh_degree.to_string(),
+            ));
         }
         let stored = slices.sh.len() / len.max(1);
         let least = rest_coefficients(sh_degree) + 1;

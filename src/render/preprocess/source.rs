@@ -95,12 +95,7 @@ impl SplatSource for Splats {
     }
 
     #[inline(always)]
-    fn coefficients<'a>(
-        &'a self,
-        block: usize,
-        _: u64,
-        _: &'a mut ShScratch,
-    ) -> Coefficients<'a> {
+    fn coefficients<'a>(&'a self, block: usize, _: u64, _: &'a mut ShScratch) -> Coefficients<'a> {
         Coefficients {
             constant: &self.blocks()[block].sh_constant,
             rest: self.sh_rest(block),

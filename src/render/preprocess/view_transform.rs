@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 
-use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 use super::source::SplatSource;
+use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 use quadrille_scene::{Camera, Projection};
 
 /// A camera and a profile, as the constants of projection. World space is relative to the origin of the
