@@ -73,8 +73,9 @@ pub(super) struct DrawFlags {
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// Renderer whose constants to use: inria, inria-aa, gsplat, gsplat-aa, mip-splatting, brush or
-    /// brush-aa [default: the profile that the scene file names, else inria]
+    /// Renderer whose constants to use: inria, inria-aa, gsplat (1.6), gsplat-aa, gsplat-1.5,
+    /// gsplat-1.5-aa, mip-splatting, brush or brush-aa [default: the profile that the scene file names,
+    /// else inria]
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
     profile: Option<Profile>,
     #[command(flatten)]

@@ -122,7 +122,7 @@ impl<'a> PreparedView<'a> {
                     .sum();
                 sum + offset
             };
-            lanes.filter(|lane| depth(*lane) <= view.near).count() as u64
+            lanes.filter(|lane| view.culls(depth(*lane))).count() as u64
         });
         SceneCounts {
             splats: splats.len() as u64,

@@ -11,6 +11,7 @@
     reason = "tests"
 )]
 
+mod channels;
 mod determinism;
 mod far_scenes;
 mod goldens;
@@ -20,6 +21,7 @@ mod lenses;
 mod metrics;
 mod oracle;
 mod poison;
+mod profiles;
 mod reference_pictures;
 mod synthetic;
 

@@ -72,6 +72,11 @@ pub struct Profile {
     pub name: &'static str,
     /// Depth in view space at or below which a splat is culled, in world units.
     pub near: f64,
+    /// Depth in view space above which a splat is culled, in world units; infinite for renderers without a far plane.
+    pub far: f64,
+    /// Radius, rounded up to whole pixels, at or below which a splat is not drawn; both half-widths of the box around
+    /// its footprint must be so small. Draws every splat at 0.
+    pub least_radius_px: f64,
     /// Clamp of the projection's Jacobian.
     pub jacobian_clamp: JacobianClamp,
     /// Variance added to both diagonal entries of the 2D covariance, in square pixels.
@@ -87,6 +92,8 @@ pub struct Profile {
 const INRIA: Profile = Profile {
     name: "inria",
     near: 0.2,
+    far: f64::INFINITY,
+    least_radius_px: 0.0,
     jacobian_clamp: JacobianClamp::FovTangent(1.3),
     low_pass_px2: 0.3,
     opacity_factor: OpacityFactor::None,
@@ -94,17 +101,30 @@ const INRIA: Profile = Profile {
     stop: StopRule::Before(1e-4),
 };
 
+/// Smallest ratio of the determinants in `inria-aa` and `gsplat-aa`: the square of 0.005.
+const LEAST_RATIO: f64 = 2.5e-5;
+
+/// gsplat 1.6, the state of its main branch in 2026.
 const GSPLAT: Profile = Profile {
     name: "gsplat",
     near: 0.01,
+    far: 1e10,
     jacobian_clamp: JacobianClamp::EdgePlusTangent(0.3),
     stop: StopRule::BeforeOrAt(1e-4),
     ..INRIA
 };
 
+/// gsplat 1.5.3, the newest release in 2026. Releases 1.0 to 1.4 cap alpha alike.
+const GSPLAT_1_5: Profile = Profile {
+    name: "gsplat-1.5",
+    alpha_cap: 0.999,
+    ..GSPLAT
+};
+
 /// Brush's near plane is not documented; 0.01 is the value of its ancestor gsplat (assumption).
 const BRUSH: Profile = Profile {
     name: "brush",
+    far: f64::INFINITY,
     jacobian_clamp: JacobianClamp::EdgePlusSide(0.15),
     alpha_cap: 0.999,
     ..GSPLAT
@@ -112,18 +132,24 @@ const BRUSH: Profile = Profile {
 
 impl Profile {
     /// Every profile; the first is the default.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         INRIA,
         Self {
             name: "inria-aa",
-            opacity_factor: OpacityFactor::Determinants { floor: 2.5e-5 },
+            opacity_factor: OpacityFactor::Determinants { floor: LEAST_RATIO },
             ..INRIA
         },
         GSPLAT,
         Self {
             name: "gsplat-aa",
-            opacity_factor: OpacityFactor::Determinants { floor: 0.0 },
+            opacity_factor: OpacityFactor::Determinants { floor: LEAST_RATIO },
             ..GSPLAT
+        },
+        GSPLAT_1_5,
+        Self {
+            name: "gsplat-1.5-aa",
+            opacity_factor: OpacityFactor::Determinants { floor: 0.0 },
+            ..GSPLAT_1_5
         },
         Self {
             name: "mip-splatting",
@@ -139,14 +165,14 @@ impl Profile {
         },
     ];
 
-    /// The profile called `name`. `splatfacto`, nerfstudio's trainer, draws in the classic mode of gsplat by default,
-    /// and is another name of `gsplat`.
+    /// The profile called `name`. `splatfacto`, nerfstudio's trainer, draws in the classic mode of gsplat 1.4 by
+    /// default, and is another name of `gsplat-1.5`.
     ///
     /// # Errors
     /// [`Error::Argument`] lists the names there are.
     pub fn named(name: &str) -> Result<Self> {
         let own = if name == "splatfacto" {
-            GSPLAT.name
+            GSPLAT_1_5.name
         } else {
             name
         };
@@ -194,9 +220,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splatfacto_draws_as_gsplat() {
+    fn splatfacto_draws_as_a_release_of_gsplat() {
         let named = Profile::named("splatfacto").unwrap();
-        assert_eq!(named, Profile::named("gsplat").unwrap());
+        assert_eq!(named, Profile::named("gsplat-1.5").unwrap());
         assert!(Profile::named("splatfact").is_err());
     }
 }

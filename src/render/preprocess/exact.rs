@@ -53,7 +53,7 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
         return lens_centre(view, p_view);
     }
     let [x, y, z] = p_view;
-    if z <= view.near {
+    if view.culls(z) {
         return None;
     }
     let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
@@ -76,7 +76,7 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
 /// inside their pictures.
 fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     let depth = Vector3::from(p_view).norm();
-    if depth.is_nan() || depth <= view.near {
+    if depth.is_nan() || view.culls(depth) {
         return None;
     }
     let point = view.projection.point(p_view)?;
@@ -153,8 +153,9 @@ fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
 }
 
 impl ExactSplat {
-    /// Projects a splat. Returns `None` when it is at or in front of the near plane, not in reach of the
-    /// projection, below the alpha cut everywhere, or when its covariance is degenerate.
+    /// Projects a splat. Returns `None` when it is at or in front of the near plane, behind the far plane, not in
+    /// reach of the projection, below the alpha cut everywhere, too small for the profile, or when its covariance is
+    /// degenerate.
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
         let shape = Self::project_shape(view, splat)?;
         Some(shape.coloured(view, sh_degree, splat))
@@ -188,14 +189,21 @@ impl ExactSplat {
         if !radius_squared.is_finite() || radius_squared < 0.0 {
             return None;
         }
-        Some(Self {
+        let shape = Self {
             depth: centre.depth,
             mean_from_centre_px: centre.px,
             covariance: [xx + blur, xy, yy + blur],
             determinant,
             opacity,
             colour: [0.0; 3],
-        })
+        };
+        (!shape.is_too_small(view)).then_some(shape)
+    }
+
+    /// Whether the profile leaves the splat out for its size.
+    fn is_too_small(&self, view: &ViewTransform) -> bool {
+        let least = view.least_radius_px;
+        least > 0.0 && self.half_extents_px().iter().all(|r| r.ceil() <= least)
     }
 
     /// The footprints that the splat has in the picture, with their bounds: one, or two if it straddles the

@@ -2,8 +2,9 @@
 
 use nalgebra::Vector3;
 
+use super::source::SplatSource;
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
-use quadrille_scene::{Camera, Projection, Splats};
+use quadrille_scene::{Camera, Projection};
 
 /// A camera and a profile, as the constants of projection. World space is relative to the origin of the
 /// scene's splats.
@@ -29,6 +30,10 @@ pub struct ViewTransform {
     pub slope_limits: [[f64; 2]; 2],
     /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
     pub near: f64,
+    /// Depth above which splats are culled, likewise.
+    pub far: f64,
+    /// Radius in pixels at or below which splats are not drawn; see [`Profile::least_radius_px`].
+    pub least_radius_px: f64,
     /// Variance added to the 2D covariance, square pixels.
     pub low_pass_px2: f64,
     /// Correction of the opacity for the low-pass filter.
@@ -37,7 +42,7 @@ pub struct ViewTransform {
 
 impl ViewTransform {
     /// The constants for frames of `splats` by `camera` under `profile`.
-    pub fn new(splats: &Splats, camera: &Camera, profile: &Profile) -> Self {
+    pub fn new<T: SplatSource + ?Sized>(splats: &T, camera: &Camera, profile: &Profile) -> Self {
         let camera = &*camera.relative_to(splats.origin());
         let size = [f64::from(camera.width), f64::from(camera.height)];
         let rows = camera.view_from_world;
@@ -70,9 +75,16 @@ impl ViewTransform {
             }),
             slope_limits,
             near: profile.near,
+            far: profile.far,
+            least_radius_px: profile.least_radius_px,
             low_pass_px2: profile.low_pass_px2,
             opacity_factor: profile.opacity_factor,
         }
+    }
+
+    /// Whether a splat of this depth is culled.
+    pub fn culls(&self, depth: f64) -> bool {
+        depth <= self.near || depth > self.far
     }
 
     /// The width of a picture whose left and right edges meet, in pixels.

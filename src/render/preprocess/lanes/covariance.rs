@@ -11,6 +11,7 @@ use quadrille_scene::SplatBlock;
 pub(super) struct InView<S: Simd> {
     pub(super) p: [F64Lanes<S>; 3],
     pub(super) inverse_z: F64Lanes<S>,
+    /// Whether the depth is between the near and the far plane.
     pub(super) in_front: mask32x16<S>,
 }
 
@@ -26,10 +27,15 @@ impl<S: Simd> InView<S> {
             mean[0].mul_add(row[0], mean[1].mul_add(row[1], sum))
         });
         let above_near = p[2].minus(F64Lanes::splat(simd, view.near)).narrow();
+        let mut in_front = above_near.simd_gt(f32x16::splat(simd, 0.0));
+        if view.far < f64::INFINITY {
+            let above_far = p[2].minus(F64Lanes::splat(simd, view.far)).narrow();
+            in_front &= !above_far.simd_gt(f32x16::splat(simd, 0.0));
+        }
         Self {
             p,
             inverse_z: p[2].recip(simd),
-            in_front: above_near.simd_gt(f32x16::splat(simd, 0.0)),
+            in_front,
         }
     }
 }
