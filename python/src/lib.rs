@@ -36,7 +36,7 @@ mod _quadrille {
     #[pymodule_export]
     use super::simulate::{presets, simulate};
     #[pymodule_export]
-    use super::{build_info, set_threads};
+    use super::{build_info, main, set_threads};
 }
 
 /// Sets the number of threads of calls that name none; 0 is one per core.
@@ -54,4 +54,10 @@ fn build_info() -> [(&'static str, &'static str); 3] {
         ("commit", program.commit),
         ("sources", program.sources),
     ]
+}
+
+/// Runs the command line; returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| quadrille::cli::run_from(arguments))
 }
