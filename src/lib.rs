@@ -54,6 +54,13 @@
 //!
 //! `docs/glossary.md` defines the terms that names, docs, tables and JSON use.
 
+// The program names the library as every other user of it does.
+#[cfg(feature = "cli")]
+extern crate self as quadrille;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+
 pub use quadrille_deferred as deferred;
 pub use quadrille_gpu as gpu;
 pub use quadrille_machine as machine;
@@ -63,6 +70,7 @@ pub use quadrille_suite as suite;
 
 pub use quadrille_base::raster;
 pub use quadrille_render::convert;
+pub use quadrille_render::cpu::channels;
 
 /// This build of quadrille.
 pub const PROGRAM: suite::Program = suite::Program {
@@ -104,7 +112,7 @@ pub use quadrille_render::cpu::{
     Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, render,
 };
 pub use quadrille_render::preprocess::{
-    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat,
+    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows,
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::{default_camera, default_camera_task};

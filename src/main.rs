@@ -1,7 +1,5 @@
-//! The command line: parse, run, exit code.
-
-mod cli;
+//! The program.
 
 fn main() -> std::process::ExitCode {
-    cli::run()
+    quadrille::cli::run()
 }

@@ -33,6 +33,8 @@ mod usage;
 mod view_page;
 mod views;
 
+use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -76,11 +78,31 @@ enum Command {
 const NO_ARGUMENTS: clap::error::ErrorKind =
     clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
-/// Runs the program on this process's arguments.
+/// Runs the program on the arguments of the process.
 #[must_use]
-pub(crate) fn run() -> ExitCode {
+pub fn run() -> ExitCode {
+    ExitCode::from(run_from(std::env::args_os()))
+}
+
+/// Runs the program on arguments whose first one is its name, and returns the exit code. Does not end the process,
+/// except on a second interrupt, or some time after the first one if the command does not stop.
+///
+/// ```
+/// assert_eq!(quadrille::cli::run_from(["quadrille", "--version"]), 0);
+/// assert_eq!(quadrille::cli::run_from(["quadrille", "render"]), 2);
+/// ```
+#[must_use]
+pub fn run_from<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let code = run_command(&args);
+    // Where `main` is not Rust's, nothing else flushes the last line.
+    let _ = std::io::stdout().flush();
+    code
+}
+
+fn run_command(args: &[OsString]) -> u8 {
     let program = program();
-    let matches = program.clone().try_get_matches();
+    let matches = program.clone().try_get_matches_from(args);
     let parsed = matches.and_then(|matches| {
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
         Ok((name, Arguments::from_arg_matches(&matches)?))
@@ -88,17 +110,22 @@ pub(crate) fn run() -> ExitCode {
     let (name, Arguments { command, verbosity }) = match parsed {
         Ok(parsed) => parsed,
         // Help or version.
-        Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => error.exit(),
+        Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => {
+            // There is nobody to tell that the output is closed.
+            let _ = error.print();
+            return error.exit_code().try_into().unwrap_or(2);
+        }
         Err(error) => {
-            let command = std::env::args().find_map(|word| program.find_subcommand(word));
+            let mut words = args.iter().filter_map(|word| word.to_str());
+            let command = words.find_map(|word| program.find_subcommand(word));
             console::fail(&usage::message(&error, command));
-            return ExitCode::from(2);
+            return 2;
         }
     };
     interrupt::install();
     match command.run(verbosity, program.clone()) {
-        Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::CheckFailed) => ExitCode::from(1),
+        Ok(Exit::Done) => 0,
+        Ok(Exit::CheckFailed) => 1,
         Err(error) => {
             let code = exit_code(&error);
             let error = match (error.downcast::<Error>(), program.find_subcommand(&name)) {
@@ -107,7 +134,7 @@ pub(crate) fn run() -> ExitCode {
                 (Err(other), _) => other,
             };
             console::fail(&format!("{error:#}"));
-            ExitCode::from(code)
+            code
         }
     }
 }

@@ -11,6 +11,7 @@
     reason = "tests"
 )]
 
+mod channels;
 mod determinism;
 mod far_scenes;
 mod goldens;

@@ -9,8 +9,8 @@ use crate::preprocess::ProjectedSplat;
 /// Implementations choose what they keep at compile time: a branch between the fragments of a group
 /// would serialise their arithmetic.
 pub(super) trait LayerSink {
-    /// Takes splat `at` of a batch, which is at `slot`, before it is drawn; may replace its depth, which
-    /// only sinks read.
+    /// Takes splat `at` of a batch, which is at `slot`, before it is drawn; may replace its colour, and its
+    /// depth, which only sinks read.
     fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat);
 
     /// Adds the fragments of `splat`, which is number `at` of the batch, in a block.

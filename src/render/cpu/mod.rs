@@ -9,6 +9,7 @@
 
 mod bin;
 mod blend;
+pub mod channels;
 mod coverage;
 mod items;
 mod layer_sink;

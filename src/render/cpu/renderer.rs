@@ -11,7 +11,7 @@ use super::raster;
 use super::tile::{TILE_PX, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
-use crate::preprocess::{Projected, ProjectedSplat, ViewTransform};
+use crate::preprocess::{PixelBounds, Projected, ProjectedSplat, ViewTransform};
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
@@ -46,8 +46,8 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
 /// allocate next to nothing. The same input gives the same bytes on any number of threads.
 #[derive(Debug, Default)]
 pub struct Renderer {
-    projected: Projected,
-    bins: TileLists,
+    pub(super) projected: Projected,
+    pub(super) bins: TileLists,
 }
 
 /// Wall-clock times of the stages of a frame.
@@ -245,15 +245,32 @@ impl Renderer {
         self.raster(frame, grid, camera, settings, &Task::NEVER);
     }
 
+    /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
+    /// seam of a panorama, a splat has two footprints.
+    pub fn drawn(&self) -> impl Iterator<Item = (&ProjectedSplat, PixelBounds)> {
+        let chunks = 0..self.projected.chunks();
+        chunks.flat_map(|chunk| {
+            let chunk = self.projected.chunk(chunk);
+            let splats = &self.projected.slots()[chunk.first_slot as usize..];
+            splats.iter().zip(chunk.bounds.iter().copied())
+        })
+    }
+
     /// Lists the projected splats of each tile in drawing order.
-    fn list(&mut self, grid: TileGrid, settings: &RenderSettings, clock: &mut Clock, task: &Task) {
+    pub(super) fn list(
+        &mut self,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        clock: &mut Clock,
+        task: &Task,
+    ) {
         self.bins.fill(grid, &self.projected);
         clock.lap(|times| &mut times.bin);
         self.bins.sort(settings.level, task);
         clock.lap(|times| &mut times.sort);
     }
 
-    fn counts(&self, fragments_blended: u64) -> Counts {
+    pub(super) fn counts(&self, fragments_blended: u64) -> Counts {
         Counts {
             splats_in_frustum: self.projected.splats_in_view() as u64,
             fragments_blended,
@@ -270,7 +287,7 @@ impl Renderer {
         task: &Task,
     ) -> u64 {
         let picture = [camera.width, camera.height];
-        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
+        let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
         rows.par_chunks_mut(TILE_PX)
             .with_max_len(1)
             .enumerate()
@@ -330,13 +347,13 @@ impl Renderer {
         let idle: Mutex<Vec<Box<TileLayers<'_, KEPT>>>> = Mutex::default();
         let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let picture = [frame.width(), frame.height()];
-        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], grid);
+        let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
         let mut tiles: Vec<TileRows<'_>> = rows
             .chunks_mut(TILE_PX)
             .map(|colours| (colours, Vec::new()))
             .collect();
         for plane in planes.all() {
-            let mut rows = rows_by_tile(plane, picture[0], grid).into_iter();
+            let mut rows = rows_by_tile(plane, (picture[0], 1), grid).into_iter();
             for (_, planes) in &mut tiles {
                 planes.push(rows.by_ref().take(TILE_PX).collect());
             }
@@ -384,14 +401,14 @@ struct FrameLayers<'a> {
 type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
 
 /// Times the stages of a frame.
-struct Clock {
+pub(super) struct Clock {
     start: Instant,
     last: Instant,
     times: RenderTimes,
 }
 
 impl Clock {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let start = Instant::now();
         Self {
             start,
@@ -401,20 +418,20 @@ impl Clock {
     }
 
     /// Adds the time since the last call to a stage.
-    fn lap(&mut self, stage: impl FnOnce(&mut RenderTimes) -> &mut Duration) {
+    pub(super) fn lap(&mut self, stage: impl FnOnce(&mut RenderTimes) -> &mut Duration) {
         let last = std::mem::replace(&mut self.last, Instant::now());
         *stage(&mut self.times) += self.last - last;
     }
 
     /// Stops the clock and returns the times. The time since the last lap counts as raster.
-    fn stop(mut self) -> RenderTimes {
+    pub(super) fn stop(mut self) -> RenderTimes {
         self.lap(|times| &mut times.raster);
         self.times.total = self.last - self.start;
         self.times
     }
 }
 
-fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
+pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
     let picture_px = picture.map(|px| px as usize);
     let first_px = [
         index % grid.columns * TILE_PX,
@@ -427,14 +444,19 @@ fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
     }
 }
 
-/// Divides a picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the
-/// picture.
-fn rows_by_tile<T>(pixels: &mut [T], width: u32, grid: TileGrid) -> Vec<&mut [T]> {
+/// Divides a picture of a width and a number of values per pixel into the rows of each tile: [`TILE_PX`] slices per
+/// tile, empty below the picture.
+pub(super) fn rows_by_tile<T>(
+    pixels: &mut [T],
+    (width, values): (u32, usize),
+    grid: TileGrid,
+) -> Vec<&mut [T]> {
     let mut rows: Vec<&mut [T]> = (0..grid.len() * TILE_PX)
         .map(|_| <&mut [_]>::default())
         .collect();
-    for (y, line) in pixels.chunks_exact_mut(width as usize).enumerate() {
-        for (column, piece) in line.chunks_mut(TILE_PX).enumerate() {
+    let lines = pixels.chunks_exact_mut(width as usize * values);
+    for (y, line) in lines.enumerate() {
+        for (column, piece) in line.chunks_mut(TILE_PX * values).enumerate() {
             rows[(y / TILE_PX * grid.columns + column) * TILE_PX + y % TILE_PX] = piece;
         }
     }

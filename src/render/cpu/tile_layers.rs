@@ -55,9 +55,9 @@ pub(super) mod kept {
 /// store.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Aligned<T>([T; BLOCK_PX * BLOCK_PX]);
+pub(super) struct Aligned<T>(pub(super) [T; BLOCK_PX * BLOCK_PX]);
 
-type FloatLanes = Aligned<f32>;
+pub(super) type FloatLanes = Aligned<f32>;
 type WholeLanes = Aligned<u32>;
 
 /// One of the largest weights of each pixel of a block, and their splats.
@@ -196,7 +196,7 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
 }
 
 impl FloatLanes {
-    const ZERO: Self = Self([0.0; BLOCK_PX * BLOCK_PX]);
+    pub(super) const ZERO: Self = Self([0.0; BLOCK_PX * BLOCK_PX]);
 
     fn bits(self) -> [u32; BLOCK_PX * BLOCK_PX] {
         bytemuck::cast(self.0)
@@ -224,7 +224,7 @@ fn alpha<S: Simd>(simd: S, colours: &PixelBlock) -> f32x16<S> {
 
 /// Adds `weight` times `value`.
 #[inline(always)]
-fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLanes) {
+pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLanes) {
     weight
         .mul_add(f32x16::splat(simd, value), load(simd, sum))
         .store_array(&mut sum.0);

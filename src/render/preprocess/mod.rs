@@ -14,6 +14,8 @@ pub mod exact;
 mod lanes;
 mod project;
 mod projected;
+mod rows;
+mod source;
 mod view_transform;
 
 use std::time::{Duration, Instant};
@@ -21,6 +23,8 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
+pub use rows::SplatRows;
+pub use source::{Coefficients, ShScratch, SplatSource};
 pub use view_transform::{ViewTransform, cut_radius_squared};
 
 pub(crate) use project::Projected;

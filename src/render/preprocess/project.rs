@@ -1,24 +1,24 @@
 //! Projects all blocks of splats in parallel, chunk by chunk; visible splats are packed in each chunk.
 
+use bytemuck::Zeroable;
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 use rayon::prelude::*;
 
 use super::exact::{ExactSplat, MAX_FOOTPRINTS};
 use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
+use super::source::{ShScratch, SplatSource};
 use super::view_transform::ViewTransform;
 use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::{SimdLevel, fit, low, prefetch};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
-use quadrille_scene::{BLOCK, Camera, Lanes, MAX_SPLATS, Projection, SplatBlock, Splats};
+use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 
 /// Blocks per chunk, the unit of parallel work: 4096 splats.
 const CHUNK_BLOCKS: usize = 256;
 /// Distance in blocks at which the cache lines of a block are prefetched.
 const BLOCKS_AHEAD: usize = 2;
-/// Cache lines per block.
-const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 /// Distance in slots at which the cache lines of free slots are prefetched.
 const SLOTS_AHEAD: usize = BLOCK;
 /// Splats per chunk, and slots that each chunk owns.
@@ -54,16 +54,16 @@ pub(crate) struct ProjectedChunk<'a> {
 impl Projected {
     /// Projects every splat on rayon's current thread pool: in lanes of `level`, or without one by the
     /// definition. The chunks left are empty once `task` is cancelled.
-    pub(crate) fn run(
+    pub(crate) fn run<T: SplatSource + ?Sized>(
         &mut self,
-        splats: &Splats,
+        splats: &T,
         camera: &Camera,
         profile: &Profile,
         level: Option<SimdLevel>,
         task: &Task,
     ) {
         let view = &ViewTransform::new(splats, camera, profile);
-        let chunks = splats.blocks().len().div_ceil(CHUNK_BLOCKS);
+        let chunks = splats.len().div_ceil(CHUNK);
         // Slots of 2^31 splats would take 300 GB. Larger scenes get no slots for second footprints, which are
         // then left out if the chunk is full.
         let has_room = chunks * CHUNK * MAX_FOOTPRINTS <= u32::MAX as usize;
@@ -107,6 +107,34 @@ impl Projected {
                 splat.colour = colour(splat);
             }
         });
+    }
+
+    /// Removes the visible splats whose index does not pass `keep`; returns their number.
+    pub(crate) fn retain(&mut self, keep: impl Fn(u32) -> bool + Sync) -> u64 {
+        let slots = self
+            .splats
+            .par_chunks_mut(self.slots)
+            .zip(self.bounds.par_chunks_mut(self.slots))
+            .zip(self.keys.par_chunks_mut(self.slots))
+            .zip(&mut self.filled);
+        let removed = slots.map(|(((splats, bounds), keys), filled)| {
+            let (mut kept, mut removed) = (0, 0);
+            let mut last = None;
+            for slot in 0..*filled {
+                let index = splats[slot].index;
+                if keep(index) {
+                    splats[kept] = splats[slot];
+                    bounds[kept] = bounds[slot];
+                    keys[kept] = keys[slot];
+                    kept += 1;
+                } else if last.replace(index) != Some(index) {
+                    removed += 1;
+                }
+            }
+            *filled = kept;
+            removed
+        });
+        removed.sum()
     }
 
     /// Number of splats with a footprint that may touch the picture.
@@ -171,31 +199,34 @@ struct ChunkOutput<'a> {
 }
 
 #[inline(always)]
-fn project_chunk<S: Simd>(
+fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     simd: S,
-    splats: &Splats,
+    splats: &T,
     view: &ViewTransform,
     chunk: usize,
     output: &mut ChunkOutput<'_>,
 ) -> usize {
     let first = chunk * CHUNK_BLOCKS;
-    let blocks = &splats.blocks()[first..splats.blocks().len().min(first + CHUNK_BLOCKS)];
-    let lines: &[Lanes] = bytemuck::cast_slice(splats.blocks());
-    let last = splats.blocks().len() - 1;
-    for (b, block) in (first..).zip(blocks) {
-        let (rest, index) = (splats.sh_rest(b), index_u32(b * BLOCK));
-        prefetch_all(&lines[(b + BLOCKS_AHEAD).min(last) * LINES..][..LINES]);
+    let blocks = splats.len().div_ceil(BLOCK);
+    let mut geometry = SplatBlock::zeroed();
+    let mut coefficients = ShScratch::zeroed();
+    for b in first..blocks.min(first + CHUNK_BLOCKS) {
+        let index = index_u32(b * BLOCK);
+        splats.prefetch(b + BLOCKS_AHEAD);
         // Slots are written whole, but stores still wait for their cache lines.
         for line in 0..BLOCK {
             prefetch(output.splats, output.len + SLOTS_AHEAD + line);
         }
-        match lanes::project(simd, view, splats.sh_degree(), block, rest, index) {
+        let block = splats.block(b, &mut geometry);
+        let degree = splats.sh_degree();
+        let lanes = lanes::project(simd, view, degree, block, index, |visible| {
+            splats.coefficients(b, visible, &mut coefficients)
+        });
+        match lanes {
             None => {}
             Some(lanes) => {
                 // Visible splats come in runs, so the next block's coefficients are probably needed.
-                if b + 1 < splats.blocks().len() {
-                    prefetch_all(splats.sh_rest(b + 1));
-                }
+                splats.prefetch_coefficients(b + 1);
                 if lanes.fallback == 0 {
                     output.push_visible(simd, &lanes);
                 } else {
@@ -208,8 +239,8 @@ fn project_chunk<S: Simd>(
 }
 
 /// Projects the splats of a chunk one by one, by the definition.
-fn project_exactly(
-    splats: &Splats,
+fn project_exactly<T: SplatSource + ?Sized>(
+    splats: &T,
     view: &ViewTransform,
     chunk: usize,
     output: &mut ChunkOutput<'_>,
@@ -242,13 +273,6 @@ fn project_exactly(
 #[inline(always)]
 fn index_u32(index: usize) -> u32 {
     fit(index)
-}
-
-#[inline(always)]
-fn prefetch_all(lanes: &[Lanes]) {
-    for line in 0..lanes.len() {
-        prefetch(lanes, line);
-    }
 }
 
 impl ChunkOutput<'_> {
@@ -288,9 +312,9 @@ impl ChunkOutput<'_> {
 /// Appends the visible lanes of a block with lanes that fall back to the exact path. It goes lane by
 /// lane, since such blocks are rare.
 #[inline(never)]
-fn push_with_fallback<S: Simd>(
+fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
     _: S,
-    splats: &Splats,
+    splats: &T,
     view: &ViewTransform,
     lanes: &ProjectedLanes<S>,
     output: &mut ChunkOutput<'_>,

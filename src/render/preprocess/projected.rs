@@ -1,9 +1,17 @@
 //! A splat on the picture plane.
 
+use std::f32::consts::LN_2;
+
 use bytemuck::{Pod, Zeroable};
+
+use quadrille_base::math::whole;
 
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
+
+/// Radius of a footprint in standard deviations beyond which gsplat draws nothing. The alpha cut is nearer unless an
+/// opacity is above 1.
+const MOST_RADIUS: f64 = 3.33;
 
 /// A splat on the picture plane: one cache line with all that is needed to draw it.
 ///
@@ -51,6 +59,38 @@ pub struct ProjectedSplat {
 }
 
 impl ProjectedSplat {
+    /// Opacity, with the factor of the profile.
+    pub fn opacity(&self) -> f32 {
+        self.log2_opacity.exp2()
+    }
+
+    /// Inverse of the 2D covariance: xx, xy, yy, per square pixel.
+    pub fn conic(&self) -> [f32; 3] {
+        let [xx, xy, yy] = [
+            self.u_per_x * self.u_per_x,
+            -self.u_per_x * self.u_per_y,
+            self.u_per_y
+                .mul_add(self.u_per_y, self.v_per_y * self.v_per_y),
+        ];
+        // (u, v) are standard deviations times sqrt(log2(e) / 2).
+        [xx, xy, yy].map(|entry| entry * (2.0 * LN_2))
+    }
+
+    /// Half of width and height of the box that gsplat sorts the splat by, in whole pixels: the standard deviations
+    /// times the radius at which alpha equals the cut, which is at most [`MOST_RADIUS`], rounded up.
+    pub fn radii(&self) -> [u32; 2] {
+        let (per_x, per_y) = (f64::from(self.u_per_x), f64::from(self.v_per_y));
+        let slope = f64::from(self.u_per_y) / per_x;
+        // Variances in units of 2 ln 2 square pixels.
+        let yy = per_y.powi(-2);
+        let xx = per_x.powi(-2) + slope * slope * yy;
+        // The radius in standard deviations is that in (u, v) times sqrt(2 ln 2), and deviations are those in units of
+        // the falloff over it.
+        let most = MOST_RADIUS * MOST_RADIUS / (2.0 * f64::from(LN_2));
+        let radius2 = f64::from(self.radius_squared()).clamp(0.0, most);
+        [xx, yy].map(|variance| whole((variance * radius2).sqrt().ceil()))
+    }
+
     /// Square of the radius in (u, v) at which alpha equals the cut.
     pub fn radius_squared(&self) -> f32 {
         self.log2_opacity - LOG2_ALPHA_CUT

@@ -2,8 +2,9 @@
 
 use nalgebra::Vector3;
 
+use super::source::SplatSource;
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
-use quadrille_scene::{Camera, Projection, Splats};
+use quadrille_scene::{Camera, Projection};
 
 /// A camera and a profile, as the constants of projection. World space is relative to the origin of the
 /// scene's splats.
@@ -41,7 +42,7 @@ pub struct ViewTransform {
 
 impl ViewTransform {
     /// The constants for frames of `splats` by `camera` under `profile`.
-    pub fn new(splats: &Splats, camera: &Camera, profile: &Profile) -> Self {
+    pub fn new<T: SplatSource + ?Sized>(splats: &T, camera: &Camera, profile: &Profile) -> Self {
         let camera = &*camera.relative_to(splats.origin());
         let size = [f64::from(camera.width), f64::from(camera.height)];
         let rows = camera.view_from_world;

@@ -9,11 +9,12 @@ use fearless_simd::{f32x16, prelude::*, u32x16};
 use self::bounds::{fallback_lanes, pixel_range, trusted_lanes};
 use self::covariance::{Covariance, InView, covariance};
 use super::projected::LOG2_ALPHA_CUT;
+use super::source::Coefficients;
 use super::view_transform::ViewTransform;
 use quadrille_base::math::lanes::{F64Lanes, log2, rsqrt};
 use quadrille_base::math::{SH_C0, narrow, sh_colour};
 use quadrille_base::shading::OpacityFactor;
-use quadrille_scene::{Lanes, SplatBlock};
+use quadrille_scene::SplatBlock;
 
 /// Margins of half extents, in pixels and as a fraction, so that rounding never loses a pixel.
 const EXTENT_MARGIN_PX: f32 = 1e-3;
@@ -47,12 +48,12 @@ fn colour<S: Simd>(
     view: &ViewTransform,
     degree: u8,
     block: &SplatBlock,
-    sh_rest: &[Lanes],
+    sh: &Coefficients<'_>,
 ) -> [f32x16<S>; 3] {
     let half = f32x16::splat(simd, 0.5);
     let c0 = f32x16::splat(simd, narrow(SH_C0));
-    let mut colour = block
-        .sh_constant
+    let mut colour = sh
+        .constant
         .map(|c| f32x16::simd_from(simd, c).mul_add(c0, half));
     if degree > 0 {
         let to_splat: [f32x16<S>; 3] = std::array::from_fn(|i| {
@@ -62,10 +63,10 @@ fn colour<S: Simd>(
         let [x, y, z] = to_splat;
         let norm = x.mul_add(x, y.mul_add(y, z * z)).sqrt();
         let inverse = f32x16::splat(simd, 1.0) / norm.max(f32x16::splat(simd, f32::MIN_POSITIVE));
-        let per_channel = sh_rest.len() / 3;
+        let per_channel = sh.rest.len() / 3;
         colour = sh_colour(degree, to_splat.map(|v| v * inverse), colour, |k| {
             std::array::from_fn(|channel| {
-                f32x16::simd_from(simd, sh_rest[channel * per_channel + k])
+                f32x16::simd_from(simd, sh.rest[channel * per_channel + k])
             })
         });
     }
@@ -97,15 +98,16 @@ fn log2_opacity<S: Simd>(
 }
 
 /// Projects sixteen splats; `None` when no lane is visible or falls back. `first_index` is the scene
-/// index of lane 0.
+/// index of lane 0. `sh` gives the coefficients of the lanes in its argument, which are visible; it is not called where
+/// there is none.
 #[inline(always)]
-pub(super) fn project<S: Simd>(
+pub(super) fn project<'a, S: Simd>(
     simd: S,
     view: &ViewTransform,
     degree: u8,
     block: &SplatBlock,
-    sh_rest: &[Lanes],
     first_index: u32,
+    sh: impl FnOnce(u64) -> Coefficients<'a>,
 ) -> Option<ProjectedLanes<S>> {
     let inside = InView::of(simd, view, block);
     if inside.in_front.all_false() {
@@ -164,7 +166,8 @@ pub(super) fn project<S: Simd>(
     let root_determinant = covariance.determinant * inverse_root_determinant;
     let x_per_u = root_determinant * inverse_sigma[1] * (1.0 / K);
     let tip = covariance.xy * radius * inverse_sigma[0];
-    let colour = colour(simd, view, degree, block, sh_rest);
+    let sh = sh(visible);
+    let colour = colour(simd, view, degree, block, &sh);
     let depth = inside.p[2].narrow();
     #[expect(clippy::cast_possible_truncation, reason = "below 16")]
     let lane_index = u32x16::from_fn(simd, |i| first_index + i as u32);
@@ -191,7 +194,7 @@ pub(super) fn project<S: Simd>(
         columns,
         rows,
         depth_key: depth.bitcast(),
-        visible,
+        visible: visible & !sh.invalid,
         fallback,
     })
 }

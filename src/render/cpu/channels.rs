@@ -1,0 +1,318 @@
+//! Channels: any number of values per splat, negative ones too, blended by the weights of the colours.
+//!
+//! Splats are projected and listed once. Each tile is drawn in passes of four channels: three take the place of the
+//! colours, and the fourth is a layer.
+
+use fearless_simd::Simd;
+use rayon::prelude::*;
+
+use super::bin::TileGrid;
+use super::items::BATCH;
+use super::layer_sink::{BlendedLanes, LayerSink};
+use super::layers::LEAST_ALPHA;
+use super::renderer::{Clock, Renderer, area_of_tile, rows_by_tile};
+use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile};
+use super::tile_layers::{BLOCKS, FloatLanes, accumulate};
+use super::{Counts, RenderSettings, RenderTimes, raster};
+use crate::preprocess::{ProjectedSplat, SplatSource};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
+use quadrille_scene::Camera;
+
+/// Channels per pass: the colours, and one more.
+const PASS: usize = 4;
+
+/// Values of splats that are blended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ChannelValues<'a> {
+    /// None but the depth.
+    None,
+    /// The colours that the splats have from the camera: red, green, blue.
+    Colours,
+    /// Rows of any values, one row per splat.
+    Rows {
+        /// The values, row after row.
+        values: &'a [f32],
+        /// Values per splat, at least 1.
+        channels: usize,
+    },
+}
+
+/// Depth of a pixel, in world units along the line of sight; 0 where nothing is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelDepth {
+    /// Sum of the depths of splats times their weights.
+    Sum,
+    /// The sum over alpha, with alpha at least 1e-10.
+    Mean,
+}
+
+/// Channels of a picture: the values, then the depth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChannelSettings<'a> {
+    /// Values of the first channels.
+    pub values: ChannelValues<'a>,
+    /// Depth in the last channel.
+    pub depth: Option<ChannelDepth>,
+    /// Background of each channel but the depth, which is added once, times 1 less alpha.
+    pub background: Option<&'a [f32]>,
+}
+
+/// Memory of the caller for a picture of channels.
+#[derive(Debug)]
+pub struct ChannelPicture<'a> {
+    /// Channels of every pixel, row by row.
+    pub values: &'a mut [f32],
+    /// Alpha of every pixel, row by row.
+    pub alphas: &'a mut [f32],
+}
+
+/// Counters and times of a picture of channels.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ChannelCounts {
+    /// Counters of the frame; fragments are counted once for all channels.
+    pub counts: Counts,
+    /// Splats in view that were left out because a value of their row is not finite.
+    pub invalid_rows: u64,
+    /// Times of the stages.
+    pub times: RenderTimes,
+}
+
+impl ChannelSettings<'_> {
+    /// Channels but the depth.
+    fn value_channels(&self) -> usize {
+        match self.values {
+            ChannelValues::None => 0,
+            ChannelValues::Colours => 3,
+            ChannelValues::Rows { channels, .. } => channels,
+        }
+    }
+
+    /// Channels of the picture.
+    pub fn channels(&self) -> usize {
+        self.value_channels() + usize::from(self.depth.is_some())
+    }
+
+    fn check(&self, splats: usize, camera: &Camera, picture: &ChannelPicture<'_>) -> Result<()> {
+        let check = |what: &str, expected: usize, found: usize| match expected == found {
+            true => Ok(()),
+            false => Err(Error::argument(
+                what,
+                format!("{expected} numbers"),
+                found.to_string(),
+            )),
+        };
+        if self.channels() == 0 || matches!(self.values, ChannelValues::Rows { channels: 0, .. }) {
+            return Err(Error::argument("channels", "at least 1", "0"));
+        }
+        if let ChannelValues::Rows { values, channels } = self.values {
+            check("values", splats.saturating_mul(channels), values.len())?;
+        }
+        if let Some(background) = self.background {
+            check("background", self.value_channels(), background.len())?;
+        }
+        let pixels = camera.width as usize * camera.height as usize;
+        check("alphas", pixels, picture.alphas.len())?;
+        let numbers = pixels.saturating_mul(self.channels());
+        check("picture", numbers, picture.values.len())
+    }
+
+    /// Channel `channel` of a splat; 0 for channels beyond the last one.
+    #[inline(always)]
+    fn value(&self, splat: &ProjectedSplat, channel: usize) -> f32 {
+        let values = match &self.values {
+            ChannelValues::None => &[],
+            ChannelValues::Colours => &splat.colour[..],
+            ChannelValues::Rows { values, channels } => {
+                &values[splat.index as usize * channels..][..*channels]
+            }
+        };
+        match values.get(channel) {
+            Some(value) => *value,
+            None if channel == values.len() && self.depth.is_some() => splat.depth,
+            None => 0.0,
+        }
+    }
+}
+
+impl Renderer {
+    /// Renders channels into `picture`. With the colours of the splats alone, the numbers are those of
+    /// [`Self::render_into`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if a length does not fit; [`Error::Cancelled`], after which the content of the picture is
+    /// unspecified.
+    pub fn render_channels<S: SplatSource + ?Sized>(
+        &mut self,
+        (splats, camera): (&S, &Camera),
+        settings: &RenderSettings,
+        channels: &ChannelSettings<'_>,
+        picture: &mut ChannelPicture<'_>,
+        task: &Task,
+    ) -> Result<ChannelCounts> {
+        channels.check(splats.len(), camera, picture)?;
+        let mut clock = Clock::start();
+        let (profile, level) = (&settings.profile, Some(settings.level));
+        self.projected.run(splats, camera, profile, level, task);
+        task.check()?;
+        let mut invalid_rows = 0;
+        if let ChannelValues::Rows { values, channels } = channels.values {
+            let row = |index: u32| &values[index as usize * channels..][..channels];
+            let is_valid = |index| row(index).iter().all(|value| value.is_finite());
+            invalid_rows = self.projected.retain(is_valid);
+        }
+        clock.lap(|times| &mut times.preprocess);
+        let grid = TileGrid::new(camera.width, camera.height);
+        self.list(grid, settings, &mut clock, task);
+        let fragments_blended =
+            self.raster_channels(grid, camera, settings, channels, picture, task);
+        task.check()?;
+        Ok(ChannelCounts {
+            counts: self.counts(fragments_blended),
+            invalid_rows,
+            times: clock.stop(),
+        })
+    }
+
+    /// Draws all tiles; returns the number of fragments blended.
+    fn raster_channels(
+        &self,
+        grid: TileGrid,
+        camera: &Camera,
+        settings: &RenderSettings,
+        channels: &ChannelSettings<'_>,
+        picture: &mut ChannelPicture<'_>,
+        task: &Task,
+    ) -> u64 {
+        let size = [camera.width, camera.height];
+        let mut values = rows_by_tile(picture.values, (size[0], channels.channels()), grid);
+        let mut alphas = rows_by_tile(picture.alphas, (size[0], 1), grid);
+        let tiles = values.par_chunks_mut(TILE_PX);
+        let tiles = tiles.zip(alphas.par_chunks_mut(TILE_PX)).with_max_len(1);
+        let drawn = tiles.enumerate().map(|(index, (values, alphas))| {
+            if task.is_cancelled() {
+                return 0;
+            }
+            let area = area_of_tile(index, grid, size);
+            let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+            let mut fragments_blended = 0;
+            for first in (0..channels.channels()).step_by(PASS) {
+                let mut pass = Pass { channels, first };
+                let (tile, fourth) = if first + PASS > channels.channels() {
+                    (
+                        raster::draw(area, splats, list, settings, &mut [], &mut pass),
+                        None,
+                    )
+                } else {
+                    let mut sink = WithFourth::new(pass);
+                    let tile = raster::draw(area, splats, list, settings, &mut [], &mut sink);
+                    (tile, Some(sink.sums))
+                };
+                pass.store(&tile, fourth.as_ref(), values, alphas);
+                fragments_blended = tile.fragments_blended;
+            }
+            fragments_blended
+        });
+        drawn.sum()
+    }
+}
+
+/// Three channels of a tile, from `first` on.
+#[derive(Debug, Clone, Copy)]
+struct Pass<'a> {
+    channels: &'a ChannelSettings<'a>,
+    first: usize,
+}
+
+impl Pass<'_> {
+    /// Writes the tile to the rows of values and of alphas, which end at the edge of the picture.
+    fn store(
+        self,
+        tile: &Tile,
+        fourth: Option<&[FloatLanes; BLOCKS]>,
+        values: &mut [&mut [f32]],
+        alphas: &mut [&mut [f32]],
+    ) {
+        let settings = self.channels;
+        let count = settings.channels();
+        let depth = settings
+            .depth
+            .map(|depth| (settings.value_channels(), depth));
+        for (y, (values, alphas)) in values.iter_mut().zip(alphas).enumerate() {
+            let pixels = values.chunks_exact_mut(count).zip(alphas.iter_mut());
+            for (x, (pixel, alpha)) in pixels.enumerate() {
+                let block = y / BLOCK_PX * TILE_BLOCKS + x / BLOCK_PX;
+                let lane = y % BLOCK_PX * BLOCK_PX + x % BLOCK_PX;
+                let sums = &tile.blocks[block];
+                let transmittance = sums.transmittance[lane].abs();
+                *alpha = 1.0 - transmittance;
+                let outputs = pixel[self.first..].iter_mut().take(PASS);
+                for (at, out) in outputs.enumerate() {
+                    let channel = self.first + at;
+                    let sum = match (sums.colour.get(at), fourth) {
+                        (Some(sums), _) => sums[lane],
+                        (None, fourth) => fourth.map_or(0.0, |sums| sums[block].0[lane]),
+                    };
+                    *out = match (depth, settings.background) {
+                        (Some((last, ChannelDepth::Sum)), _) if channel == last => sum,
+                        (Some((last, ChannelDepth::Mean)), _) if channel == last => {
+                            sum / alpha.max(LEAST_ALPHA)
+                        }
+                        (_, Some(background)) => sum + transmittance * background[channel],
+                        (_, None) => sum,
+                    };
+                }
+            }
+        }
+    }
+}
+
+impl LayerSink for Pass<'_> {
+    #[inline(always)]
+    fn load(&mut self, _: usize, _: usize, splat: &mut ProjectedSplat) {
+        let value = |channel| self.channels.value(splat, self.first + channel);
+        splat.colour = std::array::from_fn(value);
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&mut self, _: S, _: usize, _: &ProjectedSplat, _: usize, _: &BlendedLanes<S>) {}
+}
+
+/// A pass, and its fourth channel.
+struct WithFourth<'a> {
+    pass: Pass<'a>,
+    values: [f32; BATCH],
+    sums: [FloatLanes; BLOCKS],
+}
+
+impl<'a> WithFourth<'a> {
+    fn new(pass: Pass<'a>) -> Self {
+        Self {
+            pass,
+            values: [0.0; BATCH],
+            sums: [FloatLanes::ZERO; BLOCKS],
+        }
+    }
+}
+
+impl LayerSink for WithFourth<'_> {
+    #[inline(always)]
+    fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat) {
+        let pass = self.pass;
+        self.values[at] = pass.channels.value(splat, pass.first + PASS - 1);
+        self.pass.load(at, slot, splat);
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        at: usize,
+        _: &ProjectedSplat,
+        block: usize,
+        blended: &BlendedLanes<S>,
+    ) {
+        accumulate(simd, blended.weight, self.values[at], &mut self.sums[block]);
+    }
+}

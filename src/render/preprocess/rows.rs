@@ -1,0 +1,273 @@
+//! Splats in arrays of the caller, which are projected where they lie.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bytemuck::Zeroable;
+
+use super::source::{Coefficients, ShScratch, SplatSource};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::{narrow, prefetch};
+use quadrille_scene::{
+    BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, SplatSlices, rest_coefficients,
+};
+
+/// Cache lines are 16 numbers long.
+const LINE: usize = 64 / size_of::<f32>();
+
+/// Activated attributes of splats in arrays of the caller, which are drawn without being copied to a scene.
+///
+/// Each block of splats is copied to the stack and checked there. Rows with numbers that are not finite, or with a zero
+/// quaternion, are left out and counted. Quaternions may have any length. Numbers that another thread changes during a
+/// call give wrong colours, and nothing worse.
+#[derive(Debug)]
+pub struct SplatRows<'a> {
+    slices: SplatSlices<'a>,
+    /// Coefficients per splat in the array.
+    stored: usize,
+    sh_degree: u8,
+    invalid: AtomicU64,
+}
+
+impl<'a> SplatRows<'a> {
+    /// Takes activated attributes. `slices.sh` may have more coefficients per splat than `sh_degree` needs, which are
+    /// not used, or none at all: splats are then grey.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the slice whose length does not fit; [`Error::Limit`] for too many splats.
+    pub fn new(slices: SplatSlices<'a>, sh_degree: u8) -> Result<Self> {
+        let len = slices.means.len();
+        Error::check_limit("splats in a scene", MAX_SPLATS as u64, len as u64)?;
+        for (what, length) in [
+            ("scales", slices.scales.len()),
+            ("rotations", slices.rotations.len()),
+            ("opacities", slices.opacities.len()),
+        ] {
+            if length != len {
+                let expected = format!("{len} elements, as means");
+                return Err(Error::argument(what, expected, length.to_string()));
+            }
+        }
+        if sh_degree > 4 {
+            return Err(Error::argument(
+                "sh_degree",
+                "0 to 4",
+                sh_degree.to_string(),
+            ));
+        }
+        let stored = slices.sh.len() / len.max(1);
+        let least = rest_coefficients(sh_degree) + 1;
+        let is_without = slices.sh.is_empty() && (sh_degree == 0 || len == 0);
+        if !is_without && (stored < least || stored * len != slices.sh.len()) {
+            let expected = format!("at least {least} coefficients for each of {len} splats");
+            return Err(Error::argument("sh", expected, slices.sh.len().to_string()));
+        }
+        Ok(Self {
+            slices,
+            stored,
+            sh_degree,
+            invalid: AtomicU64::new(0),
+        })
+    }
+
+    /// Number of invalid rows that projections of these rows have left out so far. Spherical harmonics are checked of
+    /// splats in view.
+    pub fn invalid(&self) -> u64 {
+        self.invalid.load(Relaxed)
+    }
+
+    #[cold]
+    fn count_invalid(&self, rows: u64) {
+        self.invalid.fetch_add(rows, Relaxed);
+    }
+
+    /// Row `index` with the coefficients of `sh_degree`; `None` if it is invalid.
+    fn row(&self, index: usize, sh_degree: u8) -> Option<Splat> {
+        let mut sh = [[0.0; 3]; 25];
+        if self.stored > 0 {
+            let count = rest_coefficients(sh_degree) + 1;
+            sh[..count].copy_from_slice(&self.slices.sh[index * self.stored..][..count]);
+        }
+        let (mean, scale) = (self.slices.means[index], self.slices.scales[index]);
+        let opacity = self.slices.opacities[index];
+        let turn = self.slices.rotations[index].map(f64::from);
+        let norm = turn.iter().map(|q| q * q).sum::<f64>().sqrt();
+        let rotation = turn.map(|q| narrow(q / norm));
+        let values = mean.iter().chain(&scale).chain(&rotation);
+        let mut values = values.chain([&opacity]).chain(sh.as_flattened());
+        values.all(|value| value.is_finite()).then_some(Splat {
+            mean,
+            scale,
+            rotation,
+            opacity,
+            sh,
+        })
+    }
+}
+
+/// A splat that is not drawn.
+const INVISIBLE: Splat = Splat {
+    mean: [0.0; 3],
+    scale: [0.0; 3],
+    rotation: [1.0, 0.0, 0.0, 0.0],
+    opacity: 0.0,
+    sh: [[0.0; 3]; 25],
+};
+
+/// Copies rows to lanes.
+#[inline(always)]
+fn gather<const N: usize>(rows: &[[f32; N]], lanes: &mut [Lanes; N]) {
+    match rows.first_chunk::<BLOCK>() {
+        Some(rows) => {
+            for (lane, row) in rows.iter().enumerate() {
+                for (values, value) in lanes.iter_mut().zip(row) {
+                    values[lane] = *value;
+                }
+            }
+        }
+        None => {
+            for (lane, row) in rows.iter().enumerate() {
+                for (values, value) in lanes.iter_mut().zip(row) {
+                    values[lane] = *value;
+                }
+            }
+        }
+    }
+}
+
+/// Divides quaternions by their lengths; the result is not a number where one is zero or infinite.
+#[inline(always)]
+fn normalize(rotation: &mut [Lanes; 4]) {
+    let mut norms = [0.0; BLOCK];
+    for values in rotation.iter() {
+        for (norm, value) in norms.iter_mut().zip(values) {
+            *norm += f64::from(*value) * f64::from(*value);
+        }
+    }
+    for norm in &mut norms {
+        *norm = norm.sqrt();
+    }
+    for values in rotation {
+        for (value, norm) in values.iter_mut().zip(&norms) {
+            *value = narrow(f64::from(*value) / norm);
+        }
+    }
+}
+
+/// Zero in lanes whose values are all finite, NaN in the others.
+#[inline(always)]
+fn poison<'a>(lanes: impl IntoIterator<Item = &'a Lanes>) -> Lanes {
+    let mut poison = [0.0; BLOCK];
+    for values in lanes {
+        for (poison, value) in poison.iter_mut().zip(values) {
+            *poison += value * 0.0;
+        }
+    }
+    poison
+}
+
+impl SplatSource for SplatRows<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.slices.means.len()
+    }
+
+    #[inline(always)]
+    fn sh_degree(&self) -> u8 {
+        self.sh_degree
+    }
+
+    fn origin(&self) -> [f64; 3] {
+        [0.0; 3]
+    }
+
+    #[inline(always)]
+    fn block<'a>(&'a self, block: usize, scratch: &'a mut SplatBlock) -> &'a SplatBlock {
+        let first = block * BLOCK;
+        let rows = first..self.len().min(first + BLOCK);
+        if rows.len() < BLOCK {
+            *scratch = SplatBlock::zeroed();
+            scratch.rotation[0] = [1.0; BLOCK];
+        }
+        gather(&self.slices.means[rows.clone()], &mut scratch.mean);
+        gather(&self.slices.scales[rows.clone()], &mut scratch.scale);
+        gather(&self.slices.rotations[rows.clone()], &mut scratch.rotation);
+        let opacities = &self.slices.opacities[rows.clone()];
+        scratch.opacity[..rows.len()].copy_from_slice(opacities);
+        normalize(&mut scratch.rotation);
+        let plain = scratch.mean.iter().chain(&scratch.scale);
+        let poison = poison(plain.chain(&scratch.rotation).chain([&scratch.opacity]));
+        if poison.iter().any(|value| value.is_nan()) {
+            let mut invalid = 0;
+            for (opacity, poison) in scratch.opacity.iter_mut().zip(poison) {
+                if poison.is_nan() {
+                    *opacity = 0.0;
+                    invalid += 1;
+                }
+            }
+            self.count_invalid(invalid);
+        }
+        scratch
+    }
+
+    #[inline(always)]
+    fn coefficients<'a>(
+        &'a self,
+        block: usize,
+        visible: u64,
+        scratch: &'a mut ShScratch,
+    ) -> Coefficients<'a> {
+        let rest = rest_coefficients(self.sh_degree);
+        let (mut left, mut invalid) = (visible, 0_u64);
+        while left != 0 && self.stored > 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let first = (block * BLOCK + lane) * self.stored;
+            let row = &self.slices.sh[first..][..rest + 1];
+            let mut poison = [0.0; 3];
+            for (k, coefficient) in row.iter().enumerate() {
+                for (channel, value) in coefficient.iter().enumerate() {
+                    poison[channel] += value * 0.0;
+                    match k.checked_sub(1) {
+                        None => scratch.constant[channel][lane] = *value,
+                        Some(k) => scratch.rest[channel * rest + k][lane] = *value,
+                    }
+                }
+            }
+            if poison.iter().sum::<f32>().is_nan() {
+                invalid |= 1 << lane;
+            }
+        }
+        if invalid != 0 {
+            self.count_invalid(u64::from(invalid.count_ones()));
+        }
+        Coefficients {
+            constant: &scratch.constant,
+            rest: &scratch.rest[..3 * rest],
+            invalid,
+        }
+    }
+
+    fn splat(&self, index: usize) -> Splat {
+        self.row(index, self.sh_degree).unwrap_or(INVISIBLE)
+    }
+
+    fn geometry(&self, index: usize) -> Splat {
+        self.row(index, 0).unwrap_or_else(|| {
+            self.count_invalid(1);
+            INVISIBLE
+        })
+    }
+
+    /// Does nothing: the rows of a block follow those of the one before.
+    #[inline(always)]
+    fn prefetch(&self, _: usize) {}
+
+    #[inline(always)]
+    fn prefetch_coefficients(&self, block: usize) {
+        let values = self.slices.sh.as_flattened();
+        let row = self.stored * 3;
+        for value in (block * BLOCK * row..(block + 1) * BLOCK * row).step_by(LINE) {
+            prefetch(values, value);
+        }
+    }
+}

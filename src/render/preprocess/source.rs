@@ -1,0 +1,134 @@
+//! Where the splats of a frame come from.
+
+use bytemuck::{Pod, Zeroable};
+
+use quadrille_base::math::prefetch;
+use quadrille_scene::{Lanes, Splat, SplatBlock, Splats, rest_coefficients};
+
+/// Coefficients per channel of the highest degree, 4, without the constant one.
+pub(super) const MOST_REST: usize = rest_coefficients(4);
+/// Cache lines per block.
+const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
+
+/// Splats that can be projected: a scene, which holds blocks of splats, or
+/// [rows](super::SplatRows) of the caller, which are gathered into blocks on the stack.
+pub trait SplatSource: Sync {
+    /// Number of splats.
+    fn len(&self) -> usize;
+
+    /// Whether there is no splat.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Degree of the spherical harmonics, 0 to 4.
+    fn sh_degree(&self) -> u8;
+
+    /// The point in world space that the centres are relative to.
+    fn origin(&self) -> [f64; 3];
+
+    /// The block of splats from `16 * block` on, which may be gathered in `scratch`. Splats beyond the last one and
+    /// invalid ones have an opacity of 0. The constant coefficients are unspecified.
+    fn block<'a>(&'a self, block: usize, scratch: &'a mut SplatBlock) -> &'a SplatBlock;
+
+    /// The spherical harmonics of a block, which may be gathered in `scratch`: at least those of the lanes in `visible`.
+    fn coefficients<'a>(
+        &'a self,
+        block: usize,
+        visible: u64,
+        scratch: &'a mut ShScratch,
+    ) -> Coefficients<'a>;
+
+    /// Splat `index`, with an opacity of 0 if it is invalid.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Self::len`].
+    fn splat(&self, index: usize) -> Splat;
+
+    /// As [`Self::splat`], without spherical harmonics above degree 0.
+    fn geometry(&self, index: usize) -> Splat;
+
+    /// Prefetches a block, or the last one; there is at least one.
+    fn prefetch(&self, block: usize);
+
+    /// Prefetches the spherical harmonics of a block above degree 0; blocks beyond the last one are ignored.
+    fn prefetch_coefficients(&self, block: usize);
+}
+
+/// The spherical harmonics of a block.
+#[derive(Debug, Clone, Copy)]
+pub struct Coefficients<'a> {
+    /// Constant coefficient of red, green and blue.
+    pub constant: &'a [Lanes; 3],
+    /// The other coefficients of red, then of green, then of blue.
+    pub rest: &'a [Lanes],
+    /// One bit per lane whose coefficients are not finite.
+    pub invalid: u64,
+}
+
+/// Memory for the spherical harmonics of a block.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct ShScratch {
+    pub(super) constant: [Lanes; 3],
+    pub(super) rest: [Lanes; 3 * MOST_REST],
+}
+
+impl SplatSource for Splats {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn sh_degree(&self) -> u8 {
+        self.sh_degree()
+    }
+
+    fn origin(&self) -> [f64; 3] {
+        self.origin()
+    }
+
+    #[inline(always)]
+    fn block<'a>(&'a self, block: usize, _: &'a mut SplatBlock) -> &'a SplatBlock {
+        &self.blocks()[block]
+    }
+
+    #[inline(always)]
+    fn coefficients<'a>(&'a self, block: usize, _: u64, _: &'a mut ShScratch) -> Coefficients<'a> {
+        Coefficients {
+            constant: &self.blocks()[block].sh_constant,
+            rest: self.sh_rest(block),
+            invalid: 0,
+        }
+    }
+
+    fn splat(&self, index: usize) -> Splat {
+        self.splat(index)
+    }
+
+    fn geometry(&self, index: usize) -> Splat {
+        self.geometry(index)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, block: usize) {
+        let lines: &[Lanes] = bytemuck::cast_slice(self.blocks());
+        let first = block.min(self.blocks().len() - 1) * LINES;
+        prefetch_all(&lines[first..][..LINES]);
+    }
+
+    #[inline(always)]
+    fn prefetch_coefficients(&self, block: usize) {
+        if block < self.blocks().len() {
+            prefetch_all(self.sh_rest(block));
+        }
+    }
+}
+
+#[inline(always)]
+fn prefetch_all(lanes: &[Lanes]) {
+    for line in 0..lanes.len() {
+        prefetch(lanes, line);
+    }
+}
