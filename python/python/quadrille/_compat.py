@@ -1,0 +1,197 @@
+"""What `quadrille.gsplat` does with each argument and result of gsplat.
+
+The tables are data: the functions read their checks from them, `docs/gsplat.md` is written from them, and tests hold
+them to the signature of gsplat itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal, NamedTuple
+
+Compat = Literal["1.5", "1.6"]
+COMPATS: tuple[Compat, ...] = ("1.5", "1.6")
+
+Treatment = Literal["used", "ignored", "refused"]
+
+
+class Argument(NamedTuple):
+    """An argument of `rasterization`."""
+
+    name: str
+    #: Default value; `...` if there is none. Members of enumerations stand as None.
+    default: Any
+    #: Version of gsplat that has it, or "quadrille".
+    since: Literal["1.5", "1.6", "quadrille"]
+    #: Whether pictures depend on it, it has no effect, or other values than the default raise NotImplementedError.
+    treatment: Treatment
+    #: Meaning and limits.
+    text: str
+    #: What to do instead of using it.
+    remedy: str = ""
+
+
+_DISTORTION = "undistort the pictures first, or render a fisheye with quadrille.render"
+_FROM_WORLD = "use the projection of splats, which is the default"
+_DATA = "pass the values in colors: any number of channels is drawn"
+
+ARGUMENTS: tuple[Argument, ...] = (
+    Argument("means", ..., "1.5", "used", "[N, 3], world units. Leading batch dimensions raise NotImplementedError."),
+    Argument("quats", ..., "1.5", "used", "[N, 4] w, x, y, z of any length but zero."),
+    Argument("scales", ..., "1.5", "used", "[N, 3], linear."),
+    Argument("opacities", ..., "1.5", "used", "[N], after the sigmoid."),
+    Argument(
+        "colors",
+        ...,
+        "1.5",
+        "used",
+        "Without `sh_degree`: [N, D] or [C, N, D], D at least 1, negative values too. With it: coefficients [N, K, 3] or, "
+        "in \"1.5\" only, [C, N, K, 3]. None in \"1.6\" where only depth is drawn.",
+    ),
+    Argument("viewmats", ..., "1.5", "used", "[C, 4, 4], world to camera, OpenCV axes; a rigid motion up to 1e-3."),
+    Argument("Ks", ..., "1.5", "used", "[C, 3, 3] in pixels; no skew, which gsplat's kernels ignore."),
+    Argument("width", ..., "1.5", "used", "1 to 32768 pixels."),
+    Argument("height", ..., "1.5", "used", "1 to 32768 pixels."),
+    Argument("near_plane", 0.01, "1.5", "used", "Splats at or in front of it are not drawn."),
+    Argument("far_plane", 1e10, "1.5", "used", "Splats behind it are not drawn."),
+    Argument("radius_clip", 0.0, "1.5", "used", "Splats whose two radii are at most this are not drawn."),
+    Argument("eps2d", 0.3, "1.5", "used", "Square pixels added to the covariance."),
+    Argument("sh_degree", None, "1.5", "used", "0 to 4, with (sh_degree + 1)² at most K."),
+    Argument("packed", True, "1.5", "used", "Layout of `meta` only."),
+    Argument("tile_size", 16, "1.5", "used", "Reported in `meta` only; None as 16."),
+    Argument("backgrounds", None, "1.5", "used", "[C, D]; the background of depth is 0."),
+    Argument("render_mode", "RGB", "1.5", "used", "RGB, D, ED, RGB+D or RGB+ED; d, Ed, RGB-d and RGB-Ed of 1.6 raise "
+             "NotImplementedError."),
+    Argument("sparse_grad", False, "1.5", "ignored", "There are no gradients."),
+    Argument("absgrad", False, "1.5", "ignored", "There are no gradients."),
+    Argument("rasterize_mode", "classic", "1.5", "used", "classic or antialiased, with the least factor of `compat`."),
+    Argument("channel_chunk", 32, "1.5", "ignored", "Pixels do not depend on it."),
+    Argument("distributed", False, "1.5", "refused", "", "run one process per camera"),
+    Argument("camera_model", "pinhole", "1.5", "refused", "gsplat orders fisheye splats by z, Quadrille by distance.",
+             _DISTORTION),
+    Argument("segmented", False, "1.5", "ignored", "Pixels do not depend on it."),
+    Argument("covars", None, "1.5", "refused", "", "pass quats and scales"),
+    Argument("with_ut", False, "1.5", "refused", "", _FROM_WORLD),
+    Argument("with_eval3d", False, "1.5", "refused", "", _FROM_WORLD),
+    Argument("radial_coeffs", None, "1.5", "refused", "", _DISTORTION),
+    Argument("tangential_coeffs", None, "1.5", "refused", "", _DISTORTION),
+    Argument("thin_prism_coeffs", None, "1.5", "refused", "", _DISTORTION),
+    Argument("ftheta_coeffs", None, "1.5", "refused", "", _DISTORTION),
+    Argument("rolling_shutter", None, "1.5", "refused", "None, or a member named GLOBAL.", "render single poses"),
+    Argument("viewmats_rs", None, "1.5", "refused", "", "render single poses"),
+    Argument("return_normals", False, "1.6", "refused", "", "take the layer normal of quadrille.render"),
+    Argument("global_z_order", True, "1.6", "refused", "", "keep True: splats are drawn in order of z"),
+    Argument("rays", None, "1.6", "refused", "", _FROM_WORLD),
+    Argument("lidar_coeffs", None, "1.6", "refused", "", _FROM_WORLD),
+    Argument("external_distortion_coeffs", None, "1.6", "refused", "", _DISTORTION),
+    Argument("ut_params", None, "1.6", "refused", "", _FROM_WORLD),
+    Argument("extra_signals", None, "1.6", "refused", "", _DATA),
+    Argument("extra_signals_sh_degree", None, "1.6", "refused", "", _DATA),
+    Argument("renderer_config", None, "1.6", "refused", "", "leave it out: it tunes GPU kernels"),
+    Argument("compat", "1.5", "quadrille", "used", "Version of gsplat to agree with: \"1.5\", the releases, whose largest "
+             "alpha is 0.999, or \"1.6\", the main branch, with 0.99 and factors of antialiasing of at least 0.005."),
+    Argument("threads", None, "quadrille", "used", "Threads of this call; by default those of `quadrille.set_threads`."),
+    Argument("meta", True, "quadrille", "used", "Whether to fill `meta`, which costs some time."),
+)
+
+#: Modes of 1.6 that take the distance along the ray instead of z.
+RAY_MODES = ("d", "Ed", "RGB-d", "RGB-Ed")
+MODES = ("RGB", "D", "ED", "RGB+D", "RGB+ED")
+
+
+class Entry(NamedTuple):
+    """An entry of `meta`."""
+
+    name: str
+    text: str
+
+
+_IDS = "i64, in order of cameras, then of splats; None unless `packed`"
+META: tuple[Entry, ...] = (
+    Entry("batch_ids", f"Zeros, {_IDS}."),
+    Entry("camera_ids", f"Cameras of the drawn pairs, {_IDS}."),
+    Entry("gaussian_ids", f"Rows of the drawn pairs, {_IDS}."),
+    Entry("radii", "i32 [n, 2] or [C, N, 2], pixels; 0 where a splat is not drawn."),
+    Entry("means2d", "[n, 2] or [C, N, 2], pixels."),
+    Entry("depths", "[n] or [C, N], z in camera space."),
+    Entry("conics", "[n, 3] or [C, N, 3], inverse covariance xx, xy, yy."),
+    Entry("opacities", "[n] or [C, N], with the factor of antialiasing."),
+    Entry("width", "As given."),
+    Entry("height", "As given."),
+    Entry("tile_size", "As given."),
+    Entry("tile_width", "Tiles in a row."),
+    Entry("tile_height", "Tiles in a column."),
+    Entry("n_cameras", "C."),
+    Entry("n_batches", "1."),
+)
+
+#: Entries of gsplat's `meta` that feed its CUDA kernels.
+KERNEL_META = ("tiles_per_gauss", "isect_ids", "flatten_ids", "isect_offsets")
+
+
+def _value(value: Any) -> str:
+    return "" if value is ... else f"`{value!r}`"
+
+
+def _treatment(argument: Argument) -> str:
+    if argument.treatment == "refused":
+        return f"Other values than the default raise NotImplementedError. {argument.text} Instead, {argument.remedy}."
+    if argument.treatment == "ignored":
+        return f"Ignored. {argument.text}"
+    return argument.text
+
+
+def markdown() -> str:
+    """The page `docs/gsplat.md`."""
+    since = {"1.5": "1.5", "1.6": "1.6, by name only", "quadrille": "Quadrille, by name only"}
+    rows = [
+        f"| `{a.name}` | {_value(a.default)} | {since[a.since]} | {' '.join(_treatment(a).split())} |" for a in ARGUMENTS
+    ]
+    entries = [f"| `{entry.name}` | {entry.text} |" for entry in META]
+    kernel = ", ".join(f"`{name}`" for name in KERNEL_META)
+    return "\n".join(
+        [
+            "# gsplat on a CPU",
+            "",
+            "`quadrille.gsplat.rasterization` takes the arguments of `gsplat.rasterization` and returns its pixels, without",
+            "CUDA and without torch. Replace the import:",
+            "",
+            "```python",
+            "from quadrille.gsplat import rasterization",
+            "",
+            "colors, alphas, meta = rasterization(means, quats, scales, opacities, sh, viewmats, Ks, width, height, sh_degree=3)",
+            "```",
+            "",
+            "Arrays are of numpy or of any library with DLPack in the memory of the CPU; results are of the kind of `means`.",
+            "There are no gradients: under `torch.no_grad()` parameters are taken as they are, elsewhere a tensor that requires",
+            "gradients is an error. Rows that are not finite or whose quaternion is zero are left out, with a warning that",
+            "counts them.",
+            "",
+            "## Arguments",
+            "",
+            "| argument | default | gsplat | here |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+            "## Results",
+            "",
+            "`colors` [C, H, W, X] and `alphas` [C, H, W, 1] are new, contiguous and f32. A dictionary `meta` follows, of the",
+            "pairs of a camera and a splat that are drawn. Splats that cover no pixel centre are left out.",
+            "",
+            "| entry | content |",
+            "|---|---|",
+            *entries,
+            "",
+            f"{kernel} raise KeyError: they are inputs of CUDA kernels.",
+            "",
+            "## Other functions",
+            "",
+            "`export_splats` writes raw values as `ply`, `splat` or `ply_compressed`, as gsplat does, and as `spz` or `sog`.",
+            "`load_ply_to_splats` reads a PLY file back. `rasterization_2dgs` and `PngCompression` raise NotImplementedError.",
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

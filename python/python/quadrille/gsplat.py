@@ -1,0 +1,392 @@
+"""The call of gsplat on a CPU: ``from quadrille.gsplat import rasterization``.
+
+`docs/gsplat.md` has a table of its arguments and results. Nothing here needs torch; tensors of torch are taken, and
+given back, if the program uses it.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import pathlib
+import tempfile
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _quadrille
+from ._arrays import give, take
+from ._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
+from ._threads import checked_threads
+
+__all__ = [
+    "PngCompression",
+    "export_splats",
+    "load_ply_to_splats",
+    "rasterization",
+    "rasterization_2dgs",
+]
+
+_MAX_SIDE = 32768
+_TILE_SIZE = 16
+#: Deviation of a view's rotation from a rotation, and of its last row.
+_RIGID = 1e-3
+#: Models of cameras that gsplat has and Quadrille does not draw as gsplat does.
+_OTHER_CAMERAS = ("ortho", "fisheye", "ftheta", "lidar")
+
+
+class Meta(dict[str, Any]):
+    """Results beside the pictures. Entries that only CUDA kernels read are missing, and say so."""
+
+    def __missing__(self, key: str) -> Any:
+        if key in KERNEL_META:
+            raise KeyError(f"{key}: an input of gsplat's CUDA kernels, which Quadrille does not compute")
+        raise KeyError(key)
+
+
+def rasterization(
+    means: Any,
+    quats: Any,
+    scales: Any,
+    opacities: Any,
+    colors: Any,
+    viewmats: Any,
+    Ks: Any,
+    width: int,
+    height: int,
+    near_plane: float = 0.01,
+    far_plane: float = 1e10,
+    radius_clip: float = 0.0,
+    eps2d: float = 0.3,
+    sh_degree: int | None = None,
+    packed: bool = True,
+    tile_size: int | None = 16,
+    backgrounds: Any = None,
+    render_mode: str = "RGB",
+    sparse_grad: bool = False,
+    absgrad: bool = False,
+    rasterize_mode: str = "classic",
+    channel_chunk: int = 32,
+    distributed: bool = False,
+    camera_model: str = "pinhole",
+    segmented: bool = False,
+    covars: Any = None,
+    with_ut: bool = False,
+    with_eval3d: bool = False,
+    radial_coeffs: Any = None,
+    tangential_coeffs: Any = None,
+    thin_prism_coeffs: Any = None,
+    ftheta_coeffs: Any = None,
+    rolling_shutter: Any = None,
+    viewmats_rs: Any = None,
+    *,
+    return_normals: bool = False,
+    global_z_order: bool = True,
+    rays: Any = None,
+    lidar_coeffs: Any = None,
+    external_distortion_coeffs: Any = None,
+    ut_params: Any = None,
+    extra_signals: Any = None,
+    extra_signals_sh_degree: Any = None,
+    renderer_config: Any = None,
+    compat: str = "1.5",
+    threads: int | None = None,
+    meta: bool = True,
+) -> tuple[Any, Any, Meta]:
+    """Draws splats from C cameras with the pixels of ``gsplat.rasterization``.
+
+    Arguments are those of gsplat 1.5 in their order; what 1.6 adds, and ``compat``, ``threads`` and ``meta``, have to
+    be named. `docs/gsplat.md` says of each what it does. Arrays that are float32 in C order are not copied.
+
+    Parameters
+    ----------
+    means, quats, scales, opacities : [N, 3], [N, 4] w, x, y, z of any length, [N, 3] and [N], activated.
+    colors : with ``sh_degree``, coefficients [N, K, 3] or [C, N, K, 3]; else values [N, D] or [C, N, D].
+    viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels.
+    backgrounds : [C, D].
+    compat : ``"1.5"`` agrees with the releases of gsplat, ``"1.6"`` with its main branch.
+
+    Returns
+    -------
+    colors [C, H, W, X], alphas [C, H, W, 1], and a dictionary of the splats on the picture planes.
+
+    Raises
+    ------
+    ValueError : naming the argument, where gsplat asserts.
+    NotImplementedError : for what only gsplat does, with a remedy.
+
+    >>> import numpy as np
+    >>> from quadrille.gsplat import rasterization
+    >>> means, quats = np.array([[0, 0, 2.0]]), np.array([[1.0, 0, 0, 0]])
+    >>> K = np.array([[[50.0, 0, 16], [0, 50, 12], [0, 0, 1]]])
+    >>> colors, alphas, meta = rasterization(
+    ...     means, quats, np.full((1, 3), 0.1), np.ones(1), np.ones((1, 3)), np.eye(4)[None], K, 32, 24
+    ... )
+    >>> colors.shape, alphas.shape, meta["gaussian_ids"]
+    ((1, 24, 32, 3), (1, 24, 32, 1), array([0]))
+    """
+    _refuse_others(locals())
+    _one_of("compat", compat, COMPATS)
+    _one_of("rasterize_mode", rasterize_mode, ("classic", "antialiased"))
+    if render_mode in RAY_MODES:
+        along_z = render_mode.upper().replace("-", "+")
+        raise NotImplementedError(f"render_mode: {render_mode!r} is not drawn; use {along_z!r}, which takes z")
+    _one_of("render_mode", render_mode, MODES)
+    has_colors = render_mode.startswith("RGB")
+    size = (_side("width", width), _side("height", height))
+    tile_size = _TILE_SIZE if tile_size is None else operator.index(tile_size)
+    if tile_size < 1:
+        raise ValueError(f"tile_size: expected at least 1, found {tile_size}")
+
+    if np.ndim(means) > 2:
+        raise NotImplementedError("means: batch dimensions are not drawn; call once per batch")
+    centres = take(means, "means", ("N", 3))
+    count = len(centres)
+    geometry = (
+        centres,
+        take(quats, "quats", (count, 4)),
+        take(scales, "scales", (count, 3)),
+        take(opacities, "opacities", (count,)),
+    )
+    views, lenses = _cameras(viewmats, Ks)
+    values, behind, per_camera = None, None, False
+    if colors is None and (compat == "1.5" or has_colors):
+        raise ValueError(f"colors: expected an array, found None (render_mode {render_mode!r}, compat {compat!r})")
+    if colors is not None:
+        values, per_camera = _colors(colors, sh_degree, count, len(views), compat)
+    if not has_colors:
+        values, per_camera, sh_degree = None, False, None
+    elif backgrounds is not None and values is not None:
+        behind = take(backgrounds, "backgrounds", (len(views), values.shape[-1]))
+
+    drawing = {
+        "profile": _profile(compat, rasterize_mode),
+        "size": size,
+        "near": _number("near_plane", near_plane),
+        "far": _number("far_plane", far_plane),
+        "least_radius": _number("radius_clip", radius_clip),
+        "low_pass": _number("eps2d", eps2d, least=0.0),
+        "sh_degree": sh_degree,
+        "per_camera": per_camera,
+        "depth": {"ED": "mean", "D": "sum"}.get(render_mode.rsplit("+", 1)[-1]),
+        "meta": bool(meta),
+        "packed": bool(packed),
+        "threads": None if threads is None else checked_threads(threads),
+    }
+    pixels, alphas, arrays, invalid = _quadrille.rasterize(geometry, values, (views, lenses), behind, drawing)
+    if invalid:
+        warnings.warn(
+            f"{invalid} of {count} splats are left out: a number is not finite, or the quaternion is zero",
+            stacklevel=2,
+        )
+    found = Meta()
+    if meta:
+        found.update(dict.fromkeys(("batch_ids", "camera_ids", "gaussian_ids")))
+        found.update((name, give(array, means)) for name, array in arrays)
+    found.update(
+        tile_width=-(-size[0] // tile_size),
+        tile_height=-(-size[1] // tile_size),
+        width=size[0],
+        height=size[1],
+        tile_size=tile_size,
+        n_batches=1,
+        n_cameras=len(views),
+    )
+    return give(pixels, means), give(alphas, means), found
+
+
+def _refuse_others(values: dict[str, Any]) -> None:
+    """Raises NotImplementedError for arguments that only gsplat reads, unless they have their defaults."""
+    for argument in ARGUMENTS:
+        if argument.treatment != "refused":
+            continue
+        name, value = argument.name, values[argument.name]
+        if name == "camera_model":
+            is_default = value == argument.default
+            if not is_default and value not in _OTHER_CAMERAS:
+                _one_of(name, value, (argument.default, *_OTHER_CAMERAS))
+        elif name == "rolling_shutter":
+            is_default = value is None or getattr(value, "name", None) == "GLOBAL"
+        elif argument.default is None:
+            is_default = value is None
+        else:
+            is_default = bool(value) == argument.default
+        if not is_default:
+            shown = repr(value) if isinstance(value, (bool, str)) else type(value).__name__
+            raise NotImplementedError(f"{name}: {shown} is not drawn; {argument.remedy}")
+
+
+def _one_of(name: str, value: Any, names: tuple[str, ...]) -> None:
+    if value not in names:
+        raise ValueError(f"{name}: expected one of {', '.join(names)}, found {value!r}")
+
+
+def _profile(compat: str, rasterize_mode: str) -> str:
+    name = {"1.5": "gsplat-1.5", "1.6": "gsplat"}[compat]
+    return name if rasterize_mode == "classic" else f"{name}-aa"
+
+
+def _side(name: str, value: int) -> int:
+    side = operator.index(value)
+    if not 1 <= side <= _MAX_SIDE:
+        raise ValueError(f"{name}: expected 1 to {_MAX_SIDE} pixels, found {side}")
+    return side
+
+
+def _number(name: str, value: float, least: float = -np.inf) -> float:
+    number = float(value)
+    if not number >= least:
+        expected = "a number" if least == -np.inf else f"at least {least:g}"
+        raise ValueError(f"{name}: expected {expected}, found {number}")
+    return number
+
+
+def _cameras(viewmats: Any, Ks: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """World-to-camera matrices [C, 4, 4] and lenses [C, 3, 3]."""
+    if np.ndim(viewmats) > 3:
+        raise NotImplementedError("viewmats: batch dimensions are not drawn; call once per batch")
+    views = take(viewmats, "viewmats", ("C", 4, 4), np.float64)
+    lenses = take(Ks, "Ks", (len(views), 3, 3), np.float64)
+    if not (np.abs(views[:, 3] - [0, 0, 0, 1]) <= _RIGID).all():
+        raise ValueError("viewmats: expected rigid motions, whose last row is 0, 0, 0, 1")
+    if lenses[:, [0, 1], [1, 0]].any():
+        raise ValueError("Ks: expected no skew; gsplat ignores it")
+    return views, lenses
+
+
+def _colors(
+    colors: Any, sh_degree: int | None, count: int, cameras: int, compat: str
+) -> tuple[NDArray[np.float32], bool]:
+    """Values [N, D] or [C, N, D], or coefficients [N, K, 3] or [C, N, K, 3]; and whether each camera has its own."""
+    values = take(colors, "colors")
+    tail: tuple[str | int, ...] = ("D",)
+    if sh_degree is not None:
+        degree = operator.index(sh_degree)
+        if not 0 <= degree <= 4:
+            raise ValueError(f"sh_degree: expected 0 to 4, found {degree}")
+        if values.ndim >= 3 and values.shape[-1] != 3:
+            raise NotImplementedError(f"colors: {values.shape[-1]} channels of coefficients are not drawn; use 3")
+        tail = ("K", 3)
+    per_camera = values.ndim == len(tail) + 2
+    values = take(values, "colors", ((cameras,) if per_camera else ()) + (count, *tail))
+    if sh_degree is not None and per_camera and compat == "1.6":
+        raise ValueError("colors: expected [N, K, 3] as gsplat 1.6 does, found [C, N, K, 3]; compat='1.5' takes it")
+    if values.shape[-1] < 1:
+        raise ValueError("colors: expected at least 1 channel, found 0")
+    if sh_degree is not None and (sh_degree + 1) ** 2 > values.shape[-2]:
+        raise ValueError(
+            f"colors: expected at least {(sh_degree + 1) ** 2} coefficients for sh_degree {sh_degree}, "
+            f"found {values.shape[-2]}"
+        )
+    return values, per_camera
+
+
+#: Names of formats in gsplat, and ours.
+_FORMATS = {
+    "ply": ("ply", "ply"),
+    "splat": ("splat", "splat"),
+    "ply_compressed": ("compressed-ply", "compressed.ply"),
+    "spz": ("spz", "spz"),
+    "sog": ("sog", "sog"),
+}
+
+
+def export_splats(
+    means: Any,
+    scales: Any,
+    quats: Any,
+    opacities: Any,
+    sh0: Any,
+    shN: Any,
+    format: str = "ply",
+    save_to: str | os.PathLike[str] | None = None,
+) -> bytes:
+    """The bytes of a file of splats, as ``gsplat.export_splats``; rows that are not finite are left out.
+
+    Parameters
+    ----------
+    means, scales, quats, opacities : [N, 3], [N, 3] logarithms, [N, 4] w, x, y, z and [N] logits.
+    sh0, shN : [N, 1, 3] and [N, K, 3], K = 0, 3, 8, 15 or 24.
+    format : ``"ply"``, ``"splat"`` or ``"ply_compressed"``, and here also ``"spz"`` and ``"sog"``.
+    save_to : file to write the bytes to.
+
+    >>> import numpy as np
+    >>> from quadrille.gsplat import export_splats
+    >>> zeros = np.zeros((2, 3))
+    >>> export_splats(zeros, zeros, np.ones((2, 4)), np.zeros(2), np.zeros((2, 1, 3)), np.zeros((2, 0, 3)))[:3]
+    b'ply'
+    """
+    _one_of("format", format, tuple(_FORMATS))
+    centres = take(means, "means", ("N", 3))
+    count = len(centres)
+    arrays = [
+        centres,
+        take(quats, "quats", (count, 4)),
+        take(scales, "scales", (count, 3)),
+        take(opacities, "opacities", (count,)),
+    ]
+    constant, rest = take(sh0, "sh0", (count, 1, 3)), take(shN, "shN", (count, "K", 3))
+    if rest.shape[1] not in (0, 3, 8, 15, 24):
+        raise ValueError(f"shN: expected 0, 3, 8, 15 or 24 coefficients, found {rest.shape[1]}")
+    arrays.append(np.concatenate([constant, rest], axis=1))
+    is_valid = np.ones(count, bool)
+    for array in arrays:
+        is_valid &= np.isfinite(array.reshape(count, -1)).all(axis=1)
+    arrays = [np.ascontiguousarray(array[is_valid]) for array in arrays]
+    name, extension = _FORMATS[format]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"splats.{extension}"
+        for loss in _quadrille.write_raw(tuple(arrays[:4]), arrays[4], os.fspath(path), name):
+            warnings.warn(f"export_splats: {loss}", stacklevel=2)
+        data = path.read_bytes()
+    if save_to is not None:
+        pathlib.Path(save_to).write_bytes(data)
+    return data
+
+
+def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, NDArray[np.float32]]:
+    """Raw arrays of a PLY file: means, quats, scales, opacities, sh0 [N, 1, 3] and shN [N, K, 3].
+
+    >>> import numpy as np, pathlib, tempfile
+    >>> from quadrille.gsplat import export_splats, load_ply_to_splats
+    >>> zeros = np.zeros((2, 3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "two.ply"
+    ...     data = export_splats(zeros, zeros, np.ones((2, 4)), np.zeros(2), np.zeros((2, 1, 3)), np.zeros((2, 3, 3)),
+    ...                          save_to=path)
+    ...     load_ply_to_splats(path)["shN"].shape
+    (2, 3, 3)
+    """
+    from ._convert import load_table
+
+    columns = load_table(path).columns
+    rest = sum(name.startswith("f_rest_") for name in columns) // 3
+
+    def stacked(names: list[str]) -> NDArray[np.float32]:
+        return np.stack([np.asarray(columns[name], np.float32) for name in names], axis=-1)
+
+    # Coefficients of a channel stand together in the file.
+    order = [[f"f_rest_{channel * rest + k}" for channel in range(3)] for k in range(rest)]
+    count = len(columns["x"])
+    return {
+        "means": stacked(["x", "y", "z"]),
+        "quats": stacked([f"rot_{i}" for i in range(4)]),
+        "scales": stacked([f"scale_{i}" for i in range(3)]),
+        "opacities": np.asarray(columns["opacity"], np.float32),
+        "sh0": stacked([f"f_dc_{i}" for i in range(3)])[:, None],
+        "shN": np.stack([stacked(names) for names in order], axis=1) if rest else np.zeros((count, 0, 3), np.float32),
+    }
+
+
+def rasterization_2dgs(*args: Any, **kwargs: Any) -> Any:
+    """Discs instead of splats, which Quadrille does not draw."""
+    raise NotImplementedError("rasterization_2dgs: discs are not drawn; draw splats with quadrille.render")
+
+
+class PngCompression:
+    """Folders of PNG pictures, which Quadrille does not write."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("PngCompression: write SOG with quadrille.convert, which packs splats into pictures too")

@@ -1,0 +1,296 @@
+"""Each argument and result of `quadrille.gsplat`, and its table."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pathlib
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import gsplat_scenes
+import numpy as np
+import oracle
+import pytest
+
+from quadrille import _compat
+from quadrille import gsplat as ours
+from quadrille.gsplat import rasterization
+
+CASE = gsplat_scenes.cases()["cloud"]
+DOCS = pathlib.Path(__file__).parents[2] / "docs" / "gsplat.md"
+ARGUMENTS = {argument.name: argument for argument in _compat.ARGUMENTS}
+
+
+def call(**changes: Any) -> tuple[Any, Any, Any]:
+    return rasterization(**{**CASE.arguments(), **changes})
+
+
+def same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return a[0].tobytes() == b[0].tobytes() and a[1].tobytes() == b[1].tobytes()
+
+
+def test_parameters_are_those_of_the_wheel() -> None:
+    theirs = oracle.parameters("rasterization")
+    if theirs is None:
+        pytest.skip("gsplat 1.5.3 is not installed")
+    assert len(theirs) == 34
+    signature = inspect.signature(rasterization).parameters
+    positional = [p for p in signature.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert [p.name for p in positional] == [name for name, _ in theirs]
+    for parameter, (name, default) in zip(positional, theirs):
+        if name == "rolling_shutter":
+            assert parameter.default is None and default == "RollingShutterType.GLOBAL"
+        elif default is None:
+            assert parameter.default is parameter.empty
+        else:
+            assert parameter.default == ast.literal_eval(default), name
+
+
+def test_the_table_holds_every_parameter_in_order() -> None:
+    signature = inspect.signature(rasterization).parameters
+    assert [a.name for a in _compat.ARGUMENTS] == list(signature)
+    for argument in _compat.ARGUMENTS:
+        parameter = signature[argument.name]
+        default = ... if parameter.default is parameter.empty else parameter.default
+        assert default == argument.default, argument.name
+        by_name = argument.since != "1.5"
+        assert (parameter.kind is parameter.KEYWORD_ONLY) == by_name
+        assert bool(argument.remedy) == (argument.treatment == "refused")
+
+
+def test_the_page_is_the_table() -> None:
+    assert DOCS.read_text() == _compat.markdown(), "write docs/gsplat.md again: python -m quadrille._compat > docs/gsplat.md"
+
+
+REFUSED = [name for name, argument in ARGUMENTS.items() if argument.treatment == "refused"]
+OTHER = {
+    "camera_model": "fisheye",
+    "rolling_shutter": SimpleNamespace(name="ROLLING_TOP_TO_BOTTOM"),
+    "global_z_order": False,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_arguments_name_a_remedy(name: str) -> None:
+    default = ARGUMENTS[name].default
+    other = OTHER.get(name, True if default is False else np.zeros(1))
+    with pytest.raises(NotImplementedError, match=f"^{name}: .*; {ARGUMENTS[name].remedy[:20]}"):
+        call(**{name: other})
+    assert same(call(**{name: default}), call())
+
+
+def test_a_shutter_named_global_is_the_default() -> None:
+    assert same(call(rolling_shutter=SimpleNamespace(name="GLOBAL")), call())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sparse_grad": True, "absgrad": True},
+        {"channel_chunk": 1},
+        {"segmented": True},
+        {"packed": False},
+        {"tile_size": 8},
+        {"tile_size": None},
+        {"threads": 1},
+        {"threads": 2},
+        {"meta": False},
+    ],
+)
+def test_pixels_do_not_depend_on_it(changes: dict[str, Any]) -> None:
+    assert same(call(**changes), call())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"means": np.zeros((400, 4))}, "means: expected \\[N, 3\\], found \\[400, 4\\]"),
+        ({"means": np.zeros(3)}, "means: expected"),
+        ({"quats": np.zeros((399, 4))}, "quats: expected \\[400, 4\\]"),
+        ({"scales": np.zeros((400, 2))}, "scales: expected"),
+        ({"opacities": np.zeros((400, 1))}, "opacities: expected \\[400\\]"),
+        ({"colors": np.zeros((400, 15, 3))}, "colors: expected at least 16"),
+        ({"colors": np.zeros((399, 16, 3))}, "colors: expected \\[400, K, 3\\]"),
+        ({"colors": np.zeros((3, 400, 16, 3))}, "colors: expected \\[2, 400, K, 3\\]"),
+        ({"colors": np.zeros((400, 0)), "sh_degree": None}, "colors: expected at least 1"),
+        ({"colors": None}, "colors: expected an array"),
+        ({"colors": None, "compat": "1.6"}, "colors: expected an array"),
+        ({"colors": np.zeros((2, 400, 16, 3)), "compat": "1.6"}, "colors: expected \\[N, K, 3\\]"),
+        ({"sh_degree": 5}, "sh_degree: expected 0 to 4, found 5"),
+        ({"sh_degree": -1}, "sh_degree: expected"),
+        ({"viewmats": np.eye(4)}, "viewmats: expected \\[C, 4, 4\\]"),
+        ({"viewmats": np.stack([2 * np.eye(4)] * 2)}, "viewmats: expected rigid"),
+        ({"viewmats": np.stack([np.diag([2, 1, 1, 1.0])] * 2)}, "rotation"),
+        ({"Ks": np.eye(3)[None]}, "Ks: expected \\[2, 3, 3\\]"),
+        ({"Ks": CASE.Ks + np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])}, "Ks: expected no skew"),
+        ({"Ks": CASE.Ks * np.array([[0, 1, 1], [1, 1, 1], [1, 1, 1]])}, "focal"),
+        ({"width": 0}, "width: expected 1 to 32768"),
+        ({"height": 32769}, "height: expected 1 to 32768"),
+        ({"near_plane": np.nan}, "near_plane: expected a number"),
+        ({"eps2d": -0.1}, "eps2d: expected at least 0"),
+        ({"tile_size": 0}, "tile_size: expected at least 1"),
+        ({"backgrounds": np.zeros((2, 4))}, "backgrounds: expected \\[2, 3\\]"),
+        ({"render_mode": "RGBD"}, "render_mode: expected one of RGB"),
+        ({"rasterize_mode": "fast"}, "rasterize_mode: expected one of"),
+        ({"camera_model": "box"}, "camera_model: expected one of"),
+        ({"compat": "1.4"}, "compat: expected one of 1.5, 1.6"),
+        ({"threads": -1}, "threads: expected"),
+    ],
+)
+def test_wrong_values_name_the_argument(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(**changes)
+
+
+@pytest.mark.parametrize("mode", _compat.RAY_MODES)
+def test_depth_along_rays_is_not_drawn(mode: str) -> None:
+    with pytest.raises(NotImplementedError, match="takes z"):
+        call(render_mode=mode)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"means": np.zeros((1, 400, 3))},
+        {"viewmats": CASE.viewmats[None]},
+        {"colors": np.zeros((400, 16, 4))},
+    ],
+)
+def test_batches_and_other_coefficients_are_not_drawn(changes: dict[str, Any]) -> None:
+    with pytest.raises(NotImplementedError):
+        call(**changes)
+
+
+def test_depth_needs_no_colors_in_1_6() -> None:
+    for mode in ("D", "ED"):
+        without = call(colors=None, sh_degree=None, render_mode=mode, compat="1.6")
+        assert same(without, call(render_mode=mode, compat="1.6"))
+
+
+def test_shapes_follow_the_mode() -> None:
+    for mode, channels in [("RGB", 3), ("D", 1), ("ED", 1), ("RGB+D", 4), ("RGB+ED", 4)]:
+        colors, alphas, _ = call(render_mode=mode)
+        assert colors.shape == (2, gsplat_scenes.HEIGHT, gsplat_scenes.WIDTH, channels)
+        assert alphas.shape == (*colors.shape[:3], 1)
+        assert colors.flags.c_contiguous and colors.flags.writeable and colors.flags.owndata is not None
+
+
+def test_any_number_of_channels_is_the_channels_one_by_one() -> None:
+    random = np.random.default_rng(1)
+    for count in (1, 2, 4, 5, 8, 65):
+        values = random.normal(size=(400, count)).astype(np.float32)
+        behind = random.normal(size=(2, count)).astype(np.float32)
+        together, alphas, _ = call(colors=values, sh_degree=None, backgrounds=behind)
+        for channel in {0, count // 2, count - 1}:
+            one, one_alphas, _ = call(
+                colors=values[:, [channel]], sh_degree=None, backgrounds=behind[:, [channel]]
+            )
+            assert np.abs(together[..., channel] - one[..., 0]).max() < 1e-6
+            assert (alphas == one_alphas).all()
+
+
+def test_no_splats_show_the_background() -> None:
+    empty = {name: array[:0] for name, array in CASE.geometry.items()}
+    colors, alphas, meta = call(**empty, colors=np.zeros((0, 16, 3)))
+    assert (colors == CASE.backgrounds[:, None, None]).all() and not alphas.any()
+    assert len(meta["gaussian_ids"]) == 0
+
+
+def test_no_cameras_give_no_pictures() -> None:
+    colors, alphas, meta = call(viewmats=CASE.viewmats[:0], Ks=CASE.Ks[:0], backgrounds=None)
+    assert colors.shape[0] == alphas.shape[0] == 0 and meta["n_cameras"] == 0
+
+
+def test_sizes_and_kernels_of_meta() -> None:
+    _, _, meta = call(tile_size=20)
+    assert (meta["width"], meta["height"], meta["tile_size"]) == (96, 54, 20)
+    assert (meta["tile_width"], meta["tile_height"]) == (5, 3)
+    assert (meta["n_cameras"], meta["n_batches"]) == (2, 1)
+    for name in _compat.KERNEL_META:
+        assert name not in meta
+        with pytest.raises(KeyError, match="CUDA kernels"):
+            meta[name]
+    assert {entry.name for entry in _compat.META} == set(meta)
+    assert "means2d" not in call(meta=False)[2]
+
+
+def test_invalid_rows_are_left_out_with_a_warning() -> None:
+    geometry = {name: array.copy() for name, array in CASE.geometry.items()}
+    geometry["means"][3, 1] = np.nan
+    geometry["quats"][5] = 0
+    geometry["scales"][7] = np.inf
+    geometry["opacities"][9] = -np.inf
+    kept = np.setdiff1d(np.arange(400), [3, 5, 7, 9])
+    with pytest.warns(UserWarning, match="4 of 400 splats are left out"):
+        found = call(**geometry)
+    others = {name: array[kept] for name, array in CASE.geometry.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same(found, call(**others, colors=CASE.colors[kept]))
+
+
+@pytest.mark.parametrize("opacity", [-1.0, 0.0, 1.0, 1.5])
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 1.0, 1e30])
+def test_extreme_values_give_finite_pixels(opacity: float, scale: float) -> None:
+    geometry = {name: array.copy() for name, array in CASE.geometry.items()}
+    geometry["opacities"][::7] = opacity
+    geometry["scales"][::7] = scale
+    colors, alphas, _ = call(**geometry)
+    assert np.isfinite(colors).all() and ((alphas >= 0) & (alphas <= 1)).all()
+
+
+def test_other_kinds_of_numbers_are_converted() -> None:
+    expected = call()
+    as_lists = {name: array.tolist() for name, array in CASE.geometry.items()}
+    assert same(call(**as_lists), expected)
+    arguments = CASE.arguments()
+    for convert in (
+        lambda a: a.astype(np.float64),
+        lambda a: a.astype(">f4"),
+        np.asfortranarray,
+        lambda a: np.repeat(a, 2, axis=0)[::2],
+    ):
+        changed = {k: convert(v) if isinstance(v, np.ndarray) else v for k, v in arguments.items()}
+        assert same(rasterization(**changed), expected)
+    with pytest.raises(TypeError, match="means"):
+        call(means=np.zeros((400, 3), complex))
+
+
+def test_exported_files_hold_the_values(tmp_path: pathlib.Path) -> None:
+    random = np.random.default_rng(2)
+    raw = {
+        "means": random.normal(size=(50, 3)),
+        "scales": random.normal(size=(50, 3)) - 3,
+        "quats": random.normal(size=(50, 4)),
+        "opacities": random.normal(size=50),
+        "sh0": random.normal(size=(50, 1, 3)),
+        "shN": random.normal(size=(50, 8, 3)),
+    }
+    raw = {name: array.astype(np.float32) for name, array in raw.items()}
+    path = tmp_path / "splats.ply"
+    assert ours.export_splats(**raw, save_to=path) == path.read_bytes()
+    found = ours.load_ply_to_splats(path)
+    assert list(found) == ["means", "quats", "scales", "opacities", "sh0", "shN"]
+    for name, array in raw.items():
+        assert found[name].shape == array.shape and (found[name] == array).all(), name
+    plyfile = pytest.importorskip("plyfile")
+    vertex = plyfile.PlyData.read(path)["vertex"]
+    assert (np.asarray(vertex["f_rest_9"]) == raw["shN"][:, 1, 1]).all()
+    for format in ("splat", "ply_compressed", "spz", "sog"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert len(ours.export_splats(**raw, format=format)) > 100
+    raw["means"][4, 0], raw["opacities"][8] = np.inf, np.nan
+    ours.export_splats(**raw, save_to=path)
+    assert len(ours.load_ply_to_splats(path)["means"]) == 48
+    with pytest.raises(ValueError, match="format: expected one of"):
+        ours.export_splats(**raw, format="obj")
+
+
+def test_discs_and_folders_of_pictures_name_what_to_use() -> None:
+    with pytest.raises(NotImplementedError, match="quadrille.render"):
+        ours.rasterization_2dgs()
+    with pytest.raises(NotImplementedError, match="quadrille.convert"):
+        ours.PngCompression()
