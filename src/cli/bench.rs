@@ -8,8 +8,8 @@ use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
-use super::usage::parsed;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::parse::parsed;
 use quadrille_scene::text_file::read_text;
 use quadrille_suite::mesh_suite::{
     MeshRows, MeshRunFiles, MeshRunRow, MeshSuite, holds_meshes, read_kept,

@@ -18,12 +18,12 @@ use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::inputs::SceneFlags;
 use super::options::parse_profile;
 use super::outputs::{Background, NAME, Outputs, Template, parse_background, require_values};
-use super::usage::finite;
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::heat_picture;
 use quadrille_base::image::files;
 use quadrille_base::image::metrics::{Protocol, compare_over};
+use quadrille_base::parse::finite;
 use quadrille_base::shading::Profile;
 
 /// Maximum number of files without a partner that are named.

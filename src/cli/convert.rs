@@ -1,26 +1,29 @@
 //! `convert`: scenes between formats, with filters and transforms.
 
 pub(super) mod actions;
-mod judge;
 
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use self::actions::{GivenAction, OrderedActions, Step, check_left};
-use self::judge::{Judge, Loss, measure};
-use super::console::{Exit, Verbosity, fail, print, print_json};
+use self::actions::OrderedActions;
+use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
-use super::interrupt;
 use super::outputs::Outputs;
-use super::usage::{finite, parsed, whole_number};
-use super::views::ViewArgs;
+use super::summary::Summary;
+use super::views::{JudgingViews, ViewArgs};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::image::metrics::Protocol;
 use quadrille_base::output::write_whole;
-use quadrille_render::convert::{self, Action, Amount, coarser_levels, concatenate};
+use quadrille_base::parse::{finite, parsed, whole_number};
+use quadrille_base::task::Task;
+use quadrille_render::convert::{
+    Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, DrawnBy,
+    LOD_LEVELS, MAX_LOD_LEVELS, Step,
+};
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{OutputFormat, SplatTable, WriteOptions, load_table_task, write_levels_if};
+use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats, WriteOptions};
 use quadrille_suite::report::table::TextTable;
 
 /// Convert scenes between formats, filter and move splats
@@ -91,14 +94,6 @@ impl Args {
     }
 }
 
-/// Levels of detail of a streamed SOG if no flag says another number (assumed): the coarsest has an eighth of the
-/// splats.
-const LOD_LEVELS: usize = 4;
-/// Largest number of levels of detail: the coarsest has less than a hundredth of the splats.
-const MAX_LOD_LEVELS: usize = 8;
-/// Share of the splats of a level of detail that the next one has.
-const LOD_SHARE: f64 = 0.5;
-
 fn parse_levels(text: &str) -> std::result::Result<usize, String> {
     let levels = whole_number(text)
         .ok()
@@ -108,30 +103,6 @@ fn parse_levels(text: &str) -> std::result::Result<usize, String> {
 
 fn parse_format(text: &str) -> std::result::Result<OutputFormat, String> {
     parsed(text, OutputFormat::named)
-}
-
-/// Share of the splats below which a count was probably meant as a percentage.
-const SMALL_SHARE: f64 = 0.01;
-
-/// A line of the results.
-struct Line {
-    name: String,
-    splats: usize,
-    sh_degree: u8,
-    bytes: Option<u64>,
-    format: Option<&'static str>,
-}
-
-impl Line {
-    fn of(name: String, table: &SplatTable) -> Self {
-        Self {
-            name,
-            splats: table.rows(),
-            sh_degree: table.sh_degree(),
-            bytes: None,
-            format: None,
-        }
-    }
 }
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
@@ -151,269 +122,125 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             args.output.display().to_string(),
         ));
     }
-    let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
     let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
-    let is_pruned = (args.actions.0.iter()).any(|given| matches!(given.action, Step::Prune(_)));
-    let judge = match is_compared || is_pruned {
-        true => {
-            let refused_by = is_pruned.then_some("--prune");
-            let views = args.views.judging(scene, refused_by, verbosity)?;
-            Some(Judge::new(scene, views, verbosity))
-        }
-        false => None,
-    };
+    let is_pruned = |step: &Step| matches!(step.change, Change::Prune(_));
+    let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
+    let is_pruned = args.actions.0.iter().any(is_pruned);
+    let refused_by = is_pruned.then_some("--prune");
+    let views = (is_compared || is_pruned)
+        .then(|| args.views.judging(scene, refused_by, verbosity))
+        .transpose()?;
     // Of a folder, one file is read. A folder without one is an error when it is loaded.
     let of_folder = |path: &PathBuf| scene_file(path).unwrap_or_else(|_| path.clone());
-    let read = args.scenes.iter().map(of_folder);
-    let read: Vec<PathBuf> = read.collect();
+    let read: Vec<PathBuf> = args.scenes.iter().map(of_folder).collect();
     let read = read.iter().map(PathBuf::as_path);
-    let beside = judge.iter().flat_map(|judge| judge.views.files());
+    let beside = views.iter().flat_map(JudgingViews::files);
     let mut outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
     outputs.add("-o", &format.main_file(&args.output))?;
     if let Some(report) = &args.report {
         outputs.add("--report", report)?;
     }
-    let task = interrupt::task();
-    let mut lines = Vec::new();
-    let mut tables = Vec::new();
     for path in &args.scenes {
         note_file_of_folder(path, verbosity);
-        let table = load_table_task(path, args.reading.options(), task)?;
-        warn_of_input(path, &table, verbosity);
-        lines.push(Line {
-            bytes: Some(table.file_bytes),
-            format: Some(table.format.name()),
-            ..Line::of(path.display().to_string(), &table)
-        });
-        tables.push(table);
     }
-    let Some(table) = concatenate(tables, task)? else {
-        return Ok(Exit::Done);
-    };
-    let mut conversion = Conversion {
-        args,
+    let conversion = Conversion {
+        inputs: args.scenes.clone(),
+        reading: args.reading.options(),
+        steps: args.actions.0.clone(),
+        drop_outside: args.drop_outside.then(|| "--drop-outside".to_owned()),
+        output: args.output.clone(),
         format,
-        table,
-        reference: None,
+        options: args.write_options(),
+        lod_levels: args.lod_levels.unwrap_or(LOD_LEVELS),
         is_compared,
-        judge,
-        scene,
-        lines,
-        verbosity,
     };
-    conversion.apply_all()?;
-    let (loss, exit) = conversion.write()?;
-    let lines = &conversion.lines;
-    let mut body = document(lines, args.scenes.len());
-    body["output"]["written"] = json!(exit == Exit::Done);
-    if let Some(loss) = &loss {
-        body["report"] = loss.document();
+    let mut host = Host {
+        least_psnr_db: args.fail_under_psnr,
+        scene,
+        views,
+        verbosity,
+        progress: None,
+    };
+    let converted = conversion.run(&mut host)?;
+    host.progress = None;
+    if !converted.output.written {
+        let output = args.output.display();
+        fail(&format!(
+            "{output}: not written; a file that was there stays as it was"
+        ));
     }
     if let Some(path) = &args.report {
-        let text = format!("{body:#}\n");
+        let text = format!("{:#}\n", json!(converted));
         write_whole(path, |out| out.write_all(text.as_bytes()))?;
     }
     if args.json {
-        print_json(body)?;
+        print_json(json!(converted))?;
     } else {
-        print(page(lines))?;
-        if let Some(loss) = &loss {
-            print(loss.page())?;
+        print(page(&converted))?;
+        if let Some(loss) = &converted.loss {
+            print(page_of_loss(loss))?;
         }
     }
-    Ok(exit)
+    Ok(match converted.output.written {
+        true => Exit::Done,
+        false => Exit::CheckFailed,
+    })
 }
 
-/// A conversion in progress.
-struct Conversion<'a> {
-    args: &'a Args,
-    format: OutputFormat,
-    table: SplatTable,
-    /// The splats with nothing but the intended actions, since the first other action; only for a report.
-    reference: Option<SplatTable>,
-    is_compared: bool,
-    /// The views, if splats are pruned or a report is wanted.
-    judge: Option<Judge<'a>>,
+/// The console beside a conversion.
+struct Host<'a> {
+    least_psnr_db: Option<f64>,
     /// The first input.
     scene: &'a Path,
-    lines: Vec<Line>,
+    /// The views, if splats are pruned or a report is wanted.
+    views: Option<JudgingViews>,
     verbosity: Verbosity,
+    /// The bar of the current part of the work.
+    progress: Option<Progress>,
 }
 
-impl Conversion<'_> {
-    /// Applies the actions in order, and checks that the format can hold the splats as soon as no action is left that
-    /// drops or moves some.
-    fn apply_all(&mut self) -> Result<()> {
-        let actions = &self.args.actions.0;
-        let keeps =
-            |given: &GivenAction| matches!(&given.action, Step::Table(a) if a.keeps_positions());
-        let moving = actions.iter().rposition(|given| !keeps(given));
-        let settled = moving.map_or(0, |last| last + 1);
-        for given in &actions[..settled] {
-            self.apply(given)?;
-        }
-        let task = interrupt::task();
-        if self.args.drop_outside {
-            self.keep_reference();
-            let (flag, before) = ("--drop-outside", self.table.rows());
-            let rows = self.format.rows_inside(&self.table, task)?;
-            check_left(flag, before, rows.len())?;
-            self.table.select(&rows, task)?;
-            self.lines.push(Line::of(flag.to_owned(), &self.table));
-        }
-        self.format.check(&self.table, &self.args.output, task)?;
-        for given in &actions[settled..] {
-            self.apply(given)?;
-        }
-        Ok(())
+impl ConversionHost for Host<'_> {
+    fn warn(&mut self, text: &str) {
+        self.verbosity.warn(text);
     }
 
-    fn apply(&mut self, given: &GivenAction) -> Result<()> {
-        let (path, text) = (self.scene, given.text.as_str());
-        let progress = self.verbosity.progress("steps");
-        let task = &progress.task;
-        match &given.action {
-            Step::Table(action) if action.is_intended() => {
-                actions::apply(action, text, &mut self.table, path, task)?;
-                if let Some(reference) = &mut self.reference {
-                    actions::apply(action, text, reference, path, task)?;
-                }
-                if let Some(judge) = &mut self.judge {
-                    judge.follow(action, text)?;
-                }
-            }
-            Step::Table(action) => {
-                self.keep_reference();
-                self.warn_of_amount(action);
-                actions::apply(action, text, &mut self.table, path, task)?;
-            }
-            Step::Prune(threshold) => {
-                self.keep_reference();
-                let before = self.table.rows();
-                if let Some(judge) = &mut self.judge {
-                    let cameras = judge.pruning(&self.table)?;
-                    let profile = self.table.profile();
-                    let progress = self.verbosity.progress("views");
-                    let table = &mut self.table;
-                    convert::prune(table, *threshold, &cameras, &profile, path, &progress.task)?;
-                }
-                check_left(text, before, self.table.rows())?;
-            }
-        }
-        self.lines.push(Line::of(given.text.clone(), &self.table));
-        Ok(())
+    fn has_read(&mut self, path: &Path, table: &SplatTable) {
+        warn_of_input(path, table, self.verbosity);
     }
 
-    /// Keeps the splats as they are, before an action that a report is about.
-    fn keep_reference(&mut self) {
-        if self.is_compared && self.reference.is_none() {
-            self.reference = Some(self.table.clone());
+    fn begin(&mut self, counted: &str) -> Task {
+        // The bar before goes first.
+        self.progress = None;
+        let progress = self.progress.insert(self.verbosity.progress(counted));
+        progress.task.clone()
+    }
+
+    fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>> {
+        match &self.views {
+            Some(views) => views.cameras(self.scene, splats, self.verbosity),
+            None => Ok(Vec::new()),
         }
     }
 
-    /// Warns of a count of splats that was probably meant as a percentage.
-    fn warn_of_amount(&self, action: &Action) {
-        let rows = self.table.rows();
-        if let Action::Decimate(Amount::Splats(count)) = action {
-            let share = *count as f64 / rows.max(1) as f64;
-            if share < SMALL_SHARE {
-                self.verbosity.warn(&format!(
-                    "--decimate {count}: {count} of {rows} splats are left, since a number without % is a count; \
-                     {count} percent is written {count}%"
-                ));
-            }
-        }
+    fn source_of_views(&self) -> (String, bool) {
+        let views = self.views.as_ref();
+        views.map_or_else(Default::default, |views| {
+            (views.source.clone(), views.is_placed)
+        })
     }
 
-    /// The levels of detail of the output below the finest one, which are listed with the results.
-    fn coarser_levels(&mut self) -> Result<Vec<SplatTable>> {
-        let count = match self.format.has_levels() {
-            true => self.args.lod_levels.unwrap_or(LOD_LEVELS),
-            false => 1,
-        };
-        let progress = self.verbosity.progress("steps of levels of detail");
-        let levels = coarser_levels(
-            &self.table,
-            count - 1,
-            LOD_SHARE,
-            self.scene,
-            &progress.task,
-        )?;
-        for (number, level) in (1..).zip(&levels) {
-            self.lines
-                .push(Line::of(format!("level of detail {number}"), level));
-        }
-        Ok(levels)
-    }
-
-    /// Writes the output, unless a check fails, and compares it with the reference.
-    fn write(&mut self) -> Result<(Option<Loss>, Exit)> {
-        let (args, format) = (self.args, self.format);
-        for loss in format.losses(&self.table) {
-            self.verbosity
-                .warn(&format!("{}: {loss}", args.output.display()));
-        }
-        let (mut loss, mut bytes, mut exit) = (None, None, Exit::Done);
-        let coarser = self.coarser_levels()?;
-        let levels: Vec<&SplatTable> = [&self.table].into_iter().chain(&coarser).collect();
-        let levels = levels.as_slice();
-        let (table, judge, reference) = (&self.table, &mut self.judge, &mut self.reference);
-        let (is_compared, verbosity) = (self.is_compared, self.verbosity);
-        let writing = verbosity.progress("steps of writing");
-        let judged = |new: &Path| {
-            writing.bar.finish_and_clear();
-            bytes = written_bytes(new, format).ok();
-            if let (Some(judge), true) = (judge, is_compared) {
-                let reference = reference.take();
-                let measured = measure(
-                    judge,
-                    reference.as_ref().unwrap_or(table),
-                    table,
-                    new,
-                    format,
-                )?;
-                exit = measured.summary().check_psnr("view", args.fail_under_psnr);
-                loss = Some(measured);
-            }
-            Ok(exit == Exit::Done)
-        };
-        let options = args.write_options();
-        let is_written =
-            write_levels_if(&args.output, levels, format, options, &writing.task, judged)?;
-        if !is_written {
-            let output = args.output.display();
-            fail(&format!(
-                "{output}: not written; a file that was there stays as it was"
-            ));
-        }
-        self.lines.push(Line {
-            bytes,
-            format: Some(format.name()),
-            ..Line::of(args.output.display().to_string(), &self.table)
-        });
-        Ok((loss, exit))
+    fn accepts(&mut self, loss: &ConversionLoss) -> bool {
+        self.progress = None;
+        let checked = summary(loss).check_psnr("view", self.least_psnr_db);
+        checked == Exit::Done
     }
 }
 
-/// Size of the output, of all files if it is a folder.
-fn written_bytes(path: &Path, format: OutputFormat) -> std::io::Result<u64> {
-    let path = format.main_file(path);
-    match format.is_folder() {
-        true => bytes_below(path.parent().unwrap_or(Path::new(""))),
-        false => Ok(path.metadata()?.len()),
-    }
-}
-
-/// Size of all files below a folder.
-fn bytes_below(folder: &Path) -> std::io::Result<u64> {
-    let size = |entry: std::io::Result<std::fs::DirEntry>| {
-        let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => bytes_below(&entry.path()),
-            false => Ok(entry.metadata()?.len()),
-        }
-    };
-    std::fs::read_dir(folder)?.map(size).sum()
+fn summary(loss: &ConversionLoss) -> Summary<'_> {
+    let views = loss.views.iter();
+    views
+        .map(|view| (view.name.as_str(), &view.comparison))
+        .collect()
 }
 
 /// Warns of content that is not drawn as the file states it, and remarks on axes that the file does not state.
@@ -428,40 +255,57 @@ fn warn_of_input(path: &Path, table: &SplatTable, verbosity: Verbosity) {
     warn_of_encoding(path, &table.encoding, verbosity);
 }
 
-fn page(steps: &[Line]) -> String {
+fn page(converted: &Converted) -> String {
     let mut table = TextTable::new(&["<step", "splats", "SH", "<format", "size"]);
-    for step in steps {
-        let bytes = step.bytes.map(|bytes| HumanBytes(bytes).to_string());
-        table.row([
-            step.name.clone(),
-            step.splats.to_string(),
-            step.sh_degree.to_string(),
-            step.format.unwrap_or_default().to_owned(),
+    let file = |file: &ConvertedFile| {
+        let bytes = file.file_bytes.map(|bytes| HumanBytes(bytes).to_string());
+        [
+            file.path.clone(),
+            file.splats.to_string(),
+            file.sh_degree.to_string(),
+            file.format.to_owned(),
             bytes.unwrap_or_default(),
+        ]
+    };
+    for input in &converted.inputs {
+        table.row(file(input));
+    }
+    for step in &converted.actions {
+        let (splats, degree) = (step.splats.to_string(), step.sh_degree.to_string());
+        table.row([
+            step.action.clone(),
+            splats,
+            degree,
+            String::new(),
+            String::new(),
         ]);
     }
+    table.row(file(&converted.output.file));
     table.to_string()
 }
 
-fn document(steps: &[Line], inputs: usize) -> Value {
-    let file = |step: &Line| {
-        json!({
-            "path": step.name,
-            "format": step.format,
-            "splats": step.splats,
-            "sh_degree": step.sh_degree,
-            "file_bytes": step.bytes,
-        })
+fn page_of_loss(loss: &ConversionLoss) -> String {
+    let look = (Protocol::Inria, [0.0; 3]);
+    let table = summary(loss).worst_first().table(look, std::iter::empty());
+    let source = &loss.views_from;
+    let from = match (&loss.pruned_by, loss.views_are_between) {
+        (None, _) => format!("views from {source}"),
+        (Some(views), true) => format!(
+            "pruned by {} views from {source}, reported from {} views halfway between neighbours",
+            views.len(),
+            loss.views.len()
+        ),
+        (Some(views), false) => {
+            format!(
+                "pruned by and reported from the same {} views from {source}",
+                views.len()
+            )
+        }
     };
-    let (read, rest) = steps.split_at(inputs.min(steps.len()));
-    let (written, actions) = match rest.split_last() {
-        Some((written, actions)) => (Some(file(written)), actions),
-        None => (None, rest),
+    let DrawnBy { input, output } = loss.profiles;
+    let profiles = match input == output {
+        true => String::new(),
+        false => format!("the input is drawn by the profile {input}, the output by {output}\n"),
     };
-    let action = |step: &Line| json!({"action": step.name, "splats": step.splats});
-    json!({
-        "inputs": read.iter().map(file).collect::<Vec<_>>(),
-        "actions": actions.iter().map(action).collect::<Vec<_>>(),
-        "output": written,
-    })
+    format!("\n{table}{from}\n{profiles}")
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::console::Verbosity;
 use super::convert::actions::Filters;
-use super::usage::{parsed, whole_number};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::parse::{parsed, whole_number};
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
-use super::usage::{parsed, whole_number};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
+use quadrille_base::parse::{parsed, whole_number};
 use quadrille_base::shading::Profile;
 use quadrille_gpu::config::{ASSIGNMENT, Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;

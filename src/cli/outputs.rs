@@ -6,12 +6,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::console::print_bytes;
-use super::usage::whole_number;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::film::FilmFormat;
 use quadrille_base::image::{FRAME_BYTES, Frame};
 use quadrille_base::output::{make_folder_of, refuse_input};
+use quadrille_base::parse::{numbers, whole_number};
 use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 
@@ -168,7 +168,7 @@ pub(super) fn parse_background(text: &str) -> std::result::Result<Background, St
         return Ok(Background::Transparent);
     }
     let expected = "expected three numbers from 0 to 1 as in 0.1,0.2,0.3, or transparent";
-    match parse_numbers(text) {
+    match numbers(text) {
         Some(rgb) if rgb.iter().all(|c| (0.0..=1.0).contains(c)) => Ok(Background::Opaque(rgb)),
         Some(rgb) if rgb.iter().all(|c| (0.0..=255.0).contains(c)) => {
             let [r, g, b] = rgb.map(|c| (c / 255.0 * 1e4).round() / 1e4);
@@ -176,12 +176,6 @@ pub(super) fn parse_background(text: &str) -> std::result::Result<Background, St
         }
         _ => Err(expected.to_owned()),
     }
-}
-
-/// Parses `N` numbers separated by commas; blanks around them are ignored.
-pub(super) fn parse_numbers<T: std::str::FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
-    let numbers: Option<Vec<T>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
-    numbers?.try_into().ok()
 }
 
 /// The flag about the quality of pictures.

@@ -1,29 +1,27 @@
 //! Tables of compared pictures: a row per picture, the means, and the check of the least PSNR.
 
-use serde_json::{Map, Value, json};
-
 use super::console::{Exit, fail};
-use quadrille_base::image::metrics::{Comparison, Protocol};
+use quadrille_base::image::metrics::{Comparison, MeanComparison, Protocol};
 use quadrille_suite::report::table::{TextTable, shortened};
 
-/// A metric besides PSNR: key in JSON, heading, value and format.
+/// A metric besides PSNR: heading, its value and its mean, and format.
 type Metric = (
     &'static str,
-    &'static str,
     fn(&Comparison) -> f64,
+    fn(&MeanComparison) -> f64,
     fn(f64) -> String,
 );
 
 const METRICS: [Metric; 6] = [
-    ("ssim", "SSIM", |c| c.ssim, six_decimals),
-    ("flip", "FLIP", |c| c.flip, six_decimals),
-    ("max_abs", "max", |c| c.max_abs, six_decimals),
-    ("p99_9_abs", "p99.9", |c| c.p99_9_abs, six_decimals),
-    ("mse", "MSE", |c| c.mse, |mse| format!("{mse:.3e}")),
+    ("SSIM", |c| c.ssim, |m| m.ssim, six_decimals),
+    ("FLIP", |c| c.flip, |m| m.flip, six_decimals),
+    ("max", |c| c.max_abs, |m| m.max_abs, six_decimals),
+    ("p99.9", |c| c.p99_9_abs, |m| m.p99_9_abs, six_decimals),
+    ("MSE", |c| c.mse, |m| m.mse, |mse| format!("{mse:.3e}")),
     (
-        "alpha_max_abs",
         "alpha max",
         |c| c.alpha_max_abs,
+        |m| m.alpha_max_abs,
         six_decimals,
     ),
 ];
@@ -50,32 +48,9 @@ impl Summary<'_> {
         self
     }
 
-    /// Arithmetic mean over the pictures that have the number.
-    fn mean_of(&self, number: impl Fn(&Comparison) -> Option<f64>) -> Option<f64> {
-        let values = self.0.iter().filter_map(|(_, c)| number(c));
-        let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
-        (count > 0.0).then(|| sum / count)
-    }
-
-    /// Means of [`METRICS`].
-    fn means(&self) -> [f64; METRICS.len()] {
-        METRICS.map(|(_, _, number, _)| self.mean_of(|c| Some(number(c))).unwrap_or_default())
-    }
-
-    /// Number of pictures without a PSNR.
-    fn identical(&self) -> usize {
-        self.0.iter().filter(|(_, c)| c.psnr_db.is_none()).count()
-    }
-
-    /// The means as JSON.
-    pub(super) fn mean(&self) -> Value {
-        let mut mean = Map::new();
-        mean.insert("psnr_db".to_owned(), json!(self.mean_of(|c| c.psnr_db)));
-        for ((key, ..), value) in METRICS.iter().zip(self.means()) {
-            mean.insert((*key).to_owned(), json!(value));
-        }
-        mean.insert("identical".to_owned(), json!(self.identical()));
-        Value::Object(mean)
+    /// The means.
+    pub(super) fn mean(&self) -> MeanComparison {
+        MeanComparison::of(self.0.iter().map(|(_, comparison)| *comparison))
     }
 
     /// Formats a row per picture, the means of several pictures, the rows `others`, and a line about the
@@ -85,7 +60,7 @@ impl Summary<'_> {
         (protocol, background): (Protocol, [f32; 3]),
         others: impl Iterator<Item = [&'o str; 2]>,
     ) -> String {
-        let headings = METRICS.map(|(_, heading, ..)| heading);
+        let headings = METRICS.map(|(heading, ..)| heading);
         let mut table = TextTable::new(&[&["<", "PSNR dB"][..], &headings].concat());
         let mut line = |name: &str, psnr_db: Option<f64>, numbers: [f64; METRICS.len()]| {
             let psnr = psnr_db.map_or_else(|| "identical".to_owned(), |db| format!("{db:.3}"));
@@ -94,12 +69,13 @@ impl Summary<'_> {
             table.row([name.to_owned(), psnr].into_iter().chain(numbers));
         };
         for (name, comparison) in &self.0 {
-            let numbers = METRICS.map(|(_, _, number, _)| number(comparison));
+            let numbers = METRICS.map(|(_, number, ..)| number(comparison));
             line(&shortened(name), comparison.psnr_db, numbers);
         }
-        let has_means = self.0.len() > 1;
+        let (has_means, mean) = (self.0.len() > 1, self.mean());
         if has_means {
-            line("mean", self.mean_of(|c| c.psnr_db), self.means());
+            let numbers = METRICS.map(|(_, _, number, _)| number(&mean));
+            line("mean", mean.psnr_db, numbers);
         }
         let mut reasons = String::new();
         for [name, reason] in others {
@@ -112,7 +88,7 @@ impl Summary<'_> {
             Protocol::Float => "neither clamped nor rounded",
         };
         let protocol = protocol.name();
-        let excluded = match self.identical() {
+        let excluded = match mean.identical {
             identical if has_means && identical > 0 => {
                 format!("; {identical} identical, left out of the mean PSNR")
             }

@@ -6,19 +6,16 @@ use std::path::{Path, PathBuf};
 use super::choice::one_of;
 use super::console::Verbosity;
 use super::interrupt;
-use super::outputs::parse_numbers;
-use super::usage::{finite, whole_number};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, check_memory};
+use quadrille_base::parse::{finite, numbers, whole_number};
+use quadrille_render::convert::JUDGING_ORBIT;
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{
     self, CameraModel, CameraTransform, PictureScale, PictureSize, ViewSpec, Views,
     find_camera_file,
 };
 use quadrille_scene::{Camera, Splats};
-
-/// Views on the circle by which a scene without cameras is judged: one every 45 degrees.
-const JUDGING_ORBIT: u32 = 8;
 
 /// Maximum of `--propose-views`.
 const MAX_VIEWS: u32 = 100;
@@ -348,7 +345,7 @@ fn parse_transform(text: &str) -> std::result::Result<CameraTransform, Infallibl
 }
 
 fn parse_point(text: &str) -> std::result::Result<[f64; 3], String> {
-    parse_numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
+    numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
 }
 
 fn reported(views: Views, verbosity: Verbosity) -> Views {

@@ -36,6 +36,7 @@ pub use formats::{
     write_table, write_table_task,
 };
 pub use projection::{FisheyeLens, Projection};
+pub use scalar::Scalar;
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub use slices::{SplatArrays, SplatSlices};
 pub use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::cli::outputs::parse_numbers;
 use crate::cli::usage::number;
+use quadrille_base::parse::numbers;
 use quadrille_suite::deferred_runs::BlurSettings;
 
 /// Flags about blur.
@@ -62,9 +62,9 @@ impl BlurFlags {
 }
 
 fn vector(text: &str) -> Result<[f64; 3], String> {
-    parse_numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
+    numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
 }
 
 fn spin(text: &str) -> Result<[f64; 4], String> {
-    parse_numbers(text).ok_or_else(|| "expected an axis and degrees such as 0,1,0,15".to_owned())
+    numbers(text).ok_or_else(|| "expected an axis and degrees such as 0,1,0,15".to_owned())
 }

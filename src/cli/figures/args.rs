@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::options::{GpuFlags, HostFlags};
-use crate::cli::usage::parsed;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::parse::parsed;
 use quadrille_papers::paper::{Figure, Paper, figures};
 use quadrille_suite::Shard;
 

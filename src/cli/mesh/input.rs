@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::cli::choice::one_of;
-use crate::cli::outputs::parse_numbers;
-use crate::cli::usage::{number, whole_number};
+use crate::cli::usage::number;
+use quadrille_base::parse::{numbers, whole_number};
 use quadrille_mesh::reorder::TriangleOrder;
 use quadrille_mesh::surface::{HairOrder, HeightFilter};
 use quadrille_mesh::tessellate::GridOrder;
@@ -148,9 +148,9 @@ impl LookFlags {
 }
 
 fn army(text: &str) -> Result<[u16; 2], String> {
-    parse_numbers(text).ok_or_else(|| "expected two numbers as in 6,5".to_owned())
+    numbers(text).ok_or_else(|| "expected two numbers as in 6,5".to_owned())
 }
 
 fn bumps(text: &str) -> Result<[f32; 2], String> {
-    parse_numbers(text).ok_or_else(|| "expected two numbers as in 120,0.02".to_owned())
+    numbers(text).ok_or_else(|| "expected two numbers as in 120,0.02".to_owned())
 }

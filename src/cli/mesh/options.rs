@@ -1,8 +1,8 @@
 //! The flags of `mesh` about the pipeline.
 
 use crate::cli::choice::one_of;
-use crate::cli::usage::parsed;
 use quadrille_base::choice;
+use quadrille_base::parse::parsed;
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_mesh::frame::{Cull, Faces};
 use quadrille_mesh::shade::Sampling;

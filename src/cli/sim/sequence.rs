@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::usage::positive;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::parse::positive;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;

@@ -5,18 +5,27 @@ mod action;
 mod between;
 mod concat;
 mod condition;
+mod conversion;
 mod decimate;
 mod floaters;
+mod judge;
 mod neighbours;
 mod prune;
 mod report;
+mod step;
 
 pub use action::Action;
 pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
+pub use conversion::{
+    Conversion, ConversionHost, Converted, ConvertedFile, ConvertedOutput, LOD_LEVELS,
+    MAX_LOD_LEVELS, StepResult, apply_step,
+};
 pub use decimate::{Amount, coarser_levels};
+pub use judge::{ConversionLoss, DrawnBy, JUDGING_ORBIT};
 pub use prune::{largest_weights, prune};
 pub use report::{
     AttributeError, AttributeErrors, ViewComparison, ViewDifference, attribute_errors, worst_view,
 };
+pub use step::{Change, ChangeKind, Step};

@@ -51,6 +51,14 @@ fn counts(kind: Option<MapKind>, outcome: &SimulationResult) -> Option<Vec<u32>>
     })
 }
 
+/// The maps that a run kept: the name of each in file names, and its counts per pixel, row by row from the top. Pixels
+/// without a count are 0.
+pub fn pixel_counts(outcome: &SimulationResult) -> Vec<(&'static str, Vec<u32>)> {
+    let kept = MAPS.iter();
+    kept.filter_map(|(kind, [name, ..])| Some((*name, counts(*kind, outcome)?)))
+        .collect()
+}
+
 /// Cycles above the range of u32, seven seconds at 612 MHz, are clamped to it.
 fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
     let cycles = outcome.framebuffer.termination_cycles().into_iter();

@@ -47,6 +47,50 @@ pub struct Comparison {
     pub non_finite_pixels: u64,
 }
 
+/// Arithmetic means of comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MeanComparison {
+    /// Mean PSNR in decibels of the pictures that differ; `None` if none does.
+    pub psnr_db: Option<f64>,
+    /// Mean SSIM.
+    pub ssim: f64,
+    /// Mean FLIP error.
+    pub flip: f64,
+    /// Mean of the largest differences of a colour channel.
+    pub max_abs: f64,
+    /// Mean of the 99.9th percentiles.
+    pub p99_9_abs: f64,
+    /// Mean squared error.
+    pub mse: f64,
+    /// Mean of the largest differences of alpha.
+    pub alpha_max_abs: f64,
+    /// Number of identical pictures.
+    pub identical: usize,
+}
+
+impl MeanComparison {
+    /// The means of `all`; of none, they are 0.
+    pub fn of<'a>(all: impl Iterator<Item = &'a Comparison> + Clone) -> Self {
+        let mean_of = |number: &dyn Fn(&Comparison) -> Option<f64>| {
+            let values = all.clone().filter_map(number);
+            let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+            (count > 0.0).then(|| sum / count)
+        };
+        let mean = |number: fn(&Comparison) -> f64| mean_of(&|c| Some(number(c))).unwrap_or(0.0);
+        Self {
+            psnr_db: mean_of(&|c| c.psnr_db),
+            ssim: mean(|c| c.ssim),
+            flip: mean(|c| c.flip),
+            max_abs: mean(|c| c.max_abs),
+            p99_9_abs: mean(|c| c.p99_9_abs),
+            mse: mean(|c| c.mse),
+            alpha_max_abs: mean(|c| c.alpha_max_abs),
+            identical: all.clone().filter(|c| c.psnr_db.is_none()).count(),
+        }
+    }
+}
+
 /// Compares two pictures in sRGB under `protocol`. Their order does not matter.
 ///
 /// ```

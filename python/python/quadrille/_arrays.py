@@ -1,0 +1,102 @@
+"""Arrays of callers, and arrays in return.
+
+Any object with the array interface of numpy or with DLPack in the memory of a CPU is an array, as are lists of
+numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Codes of DLPack for memory that the CPU reads: its own, pinned by CUDA, and pinned by ROCm.
+_CPU_DEVICES = (1, 3, 11)
+_DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 13: "cuda (managed)", 14: "oneapi"}
+
+Shape = tuple[Any, ...]
+
+
+def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.float32) -> NDArray[Any]:
+    """The numbers of ``value`` in C order, without a copy where it has the type already.
+
+    ``shape`` holds the length of each axis, or a letter for any length.
+    """
+    array = _as_numpy(value, name)
+    if array.dtype == np.bool_ or array.dtype.kind not in "iuf":
+        raise TypeError(f"{name}: expected numbers, found {array.dtype}")
+    if shape is not None:
+        fits = array.ndim == len(shape) and all(
+            isinstance(wanted, str) or wanted == found for wanted, found in zip(shape, array.shape)
+        )
+        if not fits:
+            raise ValueError(f"{name}: expected {_shown(shape)}, found {_shown(array.shape)}")
+    # Numbers beyond the range of float32 become infinite, which every call refuses or counts.
+    with np.errstate(over="ignore"):
+        return np.require(array, dtype=dtype, requirements=("C", "A"))
+
+
+def _shown(shape: Shape) -> str:
+    return "[" + ", ".join(str(axis) for axis in shape) + "]"
+
+
+def _as_numpy(value: object, name: str) -> NDArray[Any]:
+    if isinstance(value, np.ndarray):
+        return value
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        if value.requires_grad:
+            if torch.is_grad_enabled():
+                raise RuntimeError(f"{name}: no gradients are computed; use torch.no_grad() or .detach()")
+            value = value.detach()
+        if value.dtype == torch.bfloat16:
+            value = value.float()
+    device = getattr(value, "__dlpack_device__", None)
+    if device is not None and hasattr(value, "__dlpack__"):
+        kind, number = device()
+        if int(kind) not in _CPU_DEVICES:
+            where = f"{_DEVICES.get(int(kind), f'device {int(kind)}')}:{number}"
+            raise TypeError(f"{name}: in memory of {where}; use .cpu()")
+        try:
+            return np.from_dlpack(value)  # type: ignore[arg-type]
+        except (BufferError, RuntimeError) as error:
+            if not hasattr(value, "__array__"):
+                raise TypeError(f"{name}: {error}") from error
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected an array, found {type(value).__name__}") from error
+
+
+def give(array: NDArray[Any], like: object) -> Any:
+    """``array`` as an object of the kind of ``like``, in the same memory."""
+    if isinstance(like, (np.ndarray, list, tuple, int, float)) or isinstance(like, np.generic):
+        return array
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(like, torch.Tensor):
+        return torch.from_dlpack(array)
+    namespace = getattr(like, "__array_namespace__", None)
+    if namespace is not None:
+        return namespace().from_dlpack(array)
+    return array
+
+
+def colour(value: object, name: str) -> tuple[float, float, float]:
+    """A grey or the three numbers of a colour, 0 to 1 where the display shows black to white."""
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.shape == ():
+        numbers = np.repeat(numbers, 3)
+    if numbers.shape != (3,):
+        raise ValueError(f"{name}: expected a number or three, found {_shown(numbers.shape)}")
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name}: expected finite numbers, found {numbers.tolist()}")
+    red, green, blue = numbers.tolist()
+    return red, green, blue
+
+
+def matrix(value: object, name: str, side: int) -> list[list[float]]:
+    """A square matrix by rows."""
+    rows: list[list[float]] = take(value, name, (side, side), np.float64).tolist()
+    return rows

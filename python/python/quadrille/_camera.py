@@ -1,0 +1,248 @@
+"""Cameras."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _quadrille
+from ._arrays import matrix, take
+
+if TYPE_CHECKING:
+    from ._scene import Scene
+
+# From x right, y up, z back to x right, y down, z forward.
+_OPENCV_OF_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
+
+
+class Camera:
+    """A camera: x right, y down, z forward; pixel centres at integer + 0.5. Numbers are float64.
+
+    Parameters
+    ----------
+    width, height : sides of the picture in pixels, 1 to 32768.
+    K : [3, 3], focal lengths and principal point in pixels: ``[[fx, 0, cx], [0, fy, cy], [0, 0, 1]]``.
+    viewmat : [4, 4], from world space to view space. Its rotation may deviate from a rigid one by 1e-3.
+    name : name of the view.
+    lens : ``"pinhole"``, ``"fisheye"`` (equidistant) or ``"equirectangular"`` (the whole sphere; ``K`` then follows
+        from the size).
+
+    >>> import numpy as np, quadrille
+    >>> camera = quadrille.Camera(64, 36, [[60, 0, 32], [0, 60, 18], [0, 0, 1]], np.eye(4))
+    >>> camera.resized(128, 72).K[0, 0]
+    np.float64(120.0)
+    """
+
+    __slots__ = ("_raw",)
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        K: object,
+        viewmat: object,
+        *,
+        name: str = "",
+        lens: str = "pinhole",
+    ) -> None:
+        size = checked_size(width, height)
+        self._raw = _quadrille.Camera(size, matrix(K, "K", 3), matrix(viewmat, "viewmat", 4), name, lens)
+
+    @classmethod
+    def _of(cls, raw: _quadrille.Camera) -> Camera:
+        camera = cls.__new__(cls)
+        camera._raw = raw
+        return camera
+
+    @classmethod
+    def look_at(
+        cls,
+        eye: object,
+        target: object,
+        up: object,
+        *,
+        width: int,
+        height: int,
+        fov_degrees: float = 60.0,
+    ) -> Camera:
+        """A camera at ``eye`` that looks at ``target``, with ``up`` towards the top of the picture.
+
+        ``fov_degrees`` is the vertical field of view.
+
+        >>> import quadrille
+        >>> quadrille.Camera.look_at([0, 0, -4], [0, 0, 0], [0, -1, 0], width=64, height=36).eye
+        array([ 0.,  0., -4.])
+        """
+        points = [_point(value, name) for value, name in ((eye, "eye"), (target, "target"), (up, "up"))]
+        size = checked_size(width, height)
+        return cls._of(_quadrille.Camera.look_at(*points, size, float(fov_degrees)))
+
+    @classmethod
+    def from_opengl(cls, c2w: object, K: object, width: int, height: int, *, name: str = "") -> Camera:
+        """A camera from the pose of OpenGL, Blender and nerfstudio: [4, 4] or [3, 4], from view space, with y up and z
+        back, to world space.
+
+        >>> import numpy as np, quadrille
+        >>> K = [[60, 0, 32], [0, 60, 18], [0, 0, 1]]
+        >>> quadrille.Camera.from_opengl(np.eye(4), K, 64, 36).viewmat.diagonal()
+        array([ 1., -1., -1.,  1.])
+        """
+        pose = take(c2w, "c2w", dtype=np.float64)
+        if pose.shape == (3, 4):
+            pose = np.vstack([pose, [0.0, 0.0, 0.0, 1.0]])
+        if pose.shape != (4, 4):
+            raise ValueError(f"c2w: expected [4, 4] or [3, 4], found {list(pose.shape)}")
+        try:
+            viewmat = np.linalg.inv(pose @ _OPENCV_OF_OPENGL)
+        except np.linalg.LinAlgError as error:
+            raise ValueError("c2w: expected a rigid transform, found a singular matrix") from error
+        # The last row of an inverse is exact only up to rounding.
+        viewmat[3] = [0.0, 0.0, 0.0, 1.0]
+        return cls(width, height, K, viewmat, name=name)
+
+    def resized(self, width: int, height: int) -> Camera:
+        """The same view on a picture of another size. Each axis of ``K`` scales by its own factor."""
+        return self._of(self._raw.resized(*checked_size(width, height)))
+
+    @property
+    def K(self) -> NDArray[np.float64]:
+        """Focal lengths and principal point in pixels, [3, 3]."""
+        return np.array(self._raw.k)
+
+    @property
+    def viewmat(self) -> NDArray[np.float64]:
+        """Transform of world space to view space, [4, 4]."""
+        return np.array(self._raw.viewmat)
+
+    @property
+    def camera_to_world(self) -> NDArray[np.float64]:
+        """Transform of view space (x right, y down, z forward) to world space, [4, 4]."""
+        view = self.viewmat
+        pose = np.eye(4)
+        pose[:3, :3] = view[:3, :3].T
+        pose[:3, 3] = self.eye
+        return pose
+
+    @property
+    def eye(self) -> NDArray[np.float64]:
+        """Centre of the camera in world space, [3]."""
+        view = self.viewmat
+        # The sum with zero turns minus zero into zero.
+        eye: NDArray[np.float64] = -(view[:3, :3].T @ view[:3, 3]) + 0.0
+        return eye
+
+    @property
+    def width(self) -> int:
+        """Width of the picture in pixels."""
+        return self._raw.width
+
+    @property
+    def height(self) -> int:
+        """Height of the picture in pixels."""
+        return self._raw.height
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return self._raw.name
+
+    @property
+    def lens(self) -> str:
+        """``"pinhole"``, ``"fisheye"`` or ``"equirectangular"``."""
+        return self._raw.lens
+
+    def __repr__(self) -> str:
+        return f"Camera({self.name!r}, {self.width}x{self.height}, {self.lens})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Camera) and self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.width, self.height))
+
+    def _state(self) -> tuple[Any, ...]:
+        raw = self._raw
+        return (raw.width, raw.height, raw.k, raw.viewmat, raw.name, raw.lens, raw.distortion)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, self._state()
+
+
+def _restored(
+    width: int,
+    height: int,
+    k: list[list[float]],
+    viewmat: list[list[float]],
+    name: str,
+    lens: str,
+    distortion: list[float],
+) -> Camera:
+    """The camera of a pickle."""
+    camera = Camera(width, height, k, viewmat, name=name, lens=lens)
+    return Camera._of(camera._raw.distorted(distortion)) if any(distortion) else camera
+
+
+def load_cameras(path: str | os.PathLike[str], *, transform: str | None = None) -> list[Camera]:
+    """The cameras of a file or folder: ``cameras.json`` of the trainers, ``transforms.json`` of nerfstudio, models of
+    COLMAP, exported poses, and paths of viewers.
+
+    A camera that cannot be drawn is left out with a warning.
+
+    Parameters
+    ----------
+    path : the file, or a folder that holds one.
+    transform : from the world of the file to the world of the scene: a ``dataparser_transforms.json``, ``"undo"`` for
+        the inverse of the file's own ``applied_transform``, or ``"none"``. By default, a ``dataparser_transforms.json``
+        beside the file is applied.
+
+    Raises
+    ------
+    FormatError : if the content does not follow its format.
+    OSError : if the file cannot be read.
+    """
+    cameras, remarks = _quadrille.load_cameras(os.fspath(path), transform)
+    for remark in remarks:
+        warnings.warn(f"{os.fspath(path)}: {remark}", stacklevel=2)
+    return [Camera._of(raw) for raw in cameras]
+
+
+def orbit(scene: Scene, n: int, *, width: int = 1280, height: int = 720) -> list[Camera]:
+    """``n`` cameras on a circle around the main content of a scene.
+
+    >>> import quadrille
+    >>> scene, _ = quadrille.synth("object", splats=1000)
+    >>> [camera.name for camera in quadrille.orbit(scene, 3)]
+    ['orbit_00', 'orbit_01', 'orbit_02']
+    """
+    raws = _quadrille.orbit(scene._raw, n, checked_size(width, height))
+    return [Camera._of(raw) for raw in raws]
+
+
+def default_camera(scene: Scene, width: int = 1280, height: int = 720) -> Camera:
+    """A good view of a scene, found by trying some hundred: the one whose picture shows most detail.
+
+    >>> import quadrille
+    >>> scene, _ = quadrille.synth("object", splats=1000)
+    >>> quadrille.default_camera(scene, 64, 36)
+    Camera('auto', 64x36, pinhole)
+    """
+    return Camera._of(_quadrille.default_camera(scene._raw, checked_size(width, height))[0])
+
+
+def _point(value: object, name: str) -> list[float]:
+    point: list[float] = take(value, name, (3,), np.float64).tolist()
+    return point
+
+
+def checked_size(width: int, height: int) -> tuple[int, int]:
+    """Width and height, each 1 to 32768."""
+    for name, side in (("width", width), ("height", height)):
+        if isinstance(side, bool) or not isinstance(side, (int, np.integer)):
+            raise TypeError(f"{name}: expected a whole number, found {type(side).__name__}")
+        if not 1 <= side <= 32768:
+            raise ValueError(f"{name}: expected 1 to 32768 pixels, found {side}")
+    return int(width), int(height)

@@ -1,0 +1,170 @@
+"""Pictures of scenes, and runs of the emulated GPU."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _quadrille
+from ._arrays import colour
+from ._camera import Camera
+from ._picture import Picture
+from ._progress import Progress, watched
+from ._scene import Scene
+from ._threads import checked_threads
+
+
+def render(
+    scene: Scene,
+    camera: Camera,
+    *,
+    profile: str | None = None,
+    layers: Sequence[str] = (),
+    depth: str = "z",
+    stop: str | None = None,
+    background: object = None,
+    reference: bool = False,
+    threads: int | None = None,
+) -> Picture:
+    """Renders a view of a scene with the picture of the reference renderer, to 1e-6 or so. The same arguments give the
+    same bytes on any number of threads.
+
+    Parameters
+    ----------
+    scene, camera : what is drawn.
+    profile : the renderer whose picture it is, one of `profiles`; by default the one that the scene was trained for.
+    layers : names of layers beside the colours: ``"depth"``, ``"depth-sum"``, ``"depth-inverse"``,
+        ``"depth-median"``, ``"alpha"``, ``"normal"``, ``"id"``, ``"count"``, ``"top:8"`` (``top-id``, ``top-weight``).
+    depth : ``"z"`` along the line of sight, or ``"distance"`` from the camera.
+    stop : rule for when a pixel stops, in place of the profile's: ``"none"``, ``"inria"``, ``"gsplat"``, ``"hw"``.
+    background : an opaque grey or colour [3]; by default the picture is transparent where nothing covers it.
+    reference : draw with the scalar reference renderer, which defines the picture and is slow.
+    threads : number of threads; by default that of `set_threads`.
+
+    Raises
+    ------
+    ValueError : naming the argument.
+
+    >>> import quadrille
+    >>> scene, cameras = quadrille.synth("object", splats=1000)
+    >>> picture = quadrille.render(scene, cameras[0].resized(64, 36), layers=["depth", "normal"])
+    >>> picture.rgba.shape, picture.layers["normal"].shape
+    ((36, 64, 4), (36, 64, 3))
+    """
+    if depth not in ("z", "distance"):
+        raise ValueError(f"depth: expected 'z' or 'distance', found {depth!r}")
+    if isinstance(layers, str):
+        layers = [layers]
+    look = {
+        "profile": profile,
+        "layers": list(layers),
+        "is_distance": depth == "distance",
+        "stop": stop,
+        "background": None if background is None else colour(background, "background"),
+        "reference": bool(reference),
+        "threads": None if threads is None else checked_threads(threads),
+    }
+    rgba, planes, counts, times = _quadrille.render(scene._raw, camera._raw, look)
+    named = {name: _layer(planes_of) for name, planes_of in planes}
+    return Picture(rgba, named, dict(counts), dict(times))
+
+
+def _layer(planes: Any) -> Any:
+    """The planes [k, H, W] of a layer as [H, W], or as [H, W, k]."""
+    return planes[0] if len(planes) == 1 else np.ascontiguousarray(np.moveaxis(planes, 0, -1))
+
+
+def render_many(
+    scene: Scene, cameras: Iterable[Camera], *, progress: Progress = None, **as_render: Any
+) -> Iterator[Picture]:
+    """Renders views one by one, as `render` does, each when it is asked for.
+
+    >>> import quadrille
+    >>> scene, cameras = quadrille.synth("object", splats=1000)
+    >>> views = [camera.resized(32, 18) for camera in cameras[:2]]
+    >>> [picture.width for picture in quadrille.render_many(scene, views)]
+    [32, 32]
+    """
+    cameras = list(cameras)
+    with watched(progress) as watch:
+        for done, camera in enumerate(cameras, 1):
+            picture = render(scene, camera, **as_render)
+            if watch is not None:
+                watch("render", done, len(cameras))
+            yield picture
+
+
+def profiles() -> list[str]:
+    """Names of the profiles: renderers whose pictures can be drawn. The first is the default."""
+    return _quadrille.profiles()
+
+
+def presets() -> list[str]:
+    """Names of the emulated GPUs. The first is the default."""
+    return _quadrille.presets()
+
+
+def simulate(
+    scene: Scene,
+    camera: Camera,
+    *,
+    variants: Sequence[str] = ("baseline", "het+qm"),
+    preset: str = "vr-pipe",
+    settings: Mapping[str, Any] | None = None,
+    profile: str | None = None,
+    maps: bool = False,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Runs a view through the emulated graphics pipeline, cycle by cycle.
+
+    Parameters
+    ----------
+    scene, camera : what is drawn.
+    variants : the methods: ``"baseline"``, ``"het"``, ``"qm"``, ``"het+qm"``, ``"multipass:N"``, ``"interlock"``,
+        ``"compute"``, ``"gscore"``.
+    preset : the emulated GPU, one of `presets`.
+    settings : fields of the configuration by their names, such as ``{"tc.bins": 64}``.
+    profile : as in `render`.
+    maps : also return ``maps``: for each variant of the pipeline, counts per pixel by name, [H, W] of uint32.
+    threads : number of threads; by default that of `set_threads`.
+    progress : True for a bar, or a function of the stage, the work done, and the work in all.
+
+    Returns
+    -------
+    The document of a view in ``quadrille sim --json``: ``variants`` with cycles and counters, ``ratios``, ``config``.
+    Keys that begin with ``host_`` are times of this machine; all others are the same on every machine.
+
+    >>> import quadrille
+    >>> scene, cameras = quadrille.synth("object", splats=1000)
+    >>> found = quadrille.simulate(scene, cameras[0].resized(64, 36))
+    >>> [run["name"] for run in found["variants"]]
+    ['baseline', 'het+qm']
+    """
+    with watched(progress) as watch:
+        machines = {
+            "variants": [variants] if isinstance(variants, str) else list(variants),
+            "preset": preset,
+            "settings": [f"{name}={_setting(value)}" for name, value in (settings or {}).items()],
+            "profile": profile,
+            "maps": bool(maps),
+            "threads": None if threads is None else checked_threads(threads),
+            "progress": watch,
+        }
+        text, remarks, counts = _quadrille.simulate(scene._raw, camera._raw, machines)
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=2)
+    found: dict[str, Any] = json.loads(text)
+    if maps:
+        found["maps"] = {}
+        for variant, name, values in counts:
+            found["maps"].setdefault(variant, {})[name] = values
+    return found
+
+
+def _setting(value: object) -> str:
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)

@@ -1,0 +1,79 @@
+//! Arrays between numpy and the library.
+
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use quadrille::{Error, Frame};
+
+use crate::errors::to_python;
+
+/// An array of f32 in C order, as the Python layer makes them.
+pub(crate) type Floats<'py> = PyReadonlyArrayDyn<'py, f32>;
+
+/// The numbers of an array in C order.
+pub(crate) fn numbers<'a, T: numpy::Element>(
+    name: &str,
+    array: &'a PyReadonlyArrayDyn<'_, T>,
+) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|_| {
+        let found = format!("strides {:?}", array.strides());
+        to_python(Error::argument(name, "an array in C order", found))
+    })
+}
+
+/// The rows of `N` numbers of an array in C order.
+pub(crate) fn rows<'a, const N: usize>(
+    name: &str,
+    array: &'a Floats<'_>,
+) -> PyResult<&'a [[f32; N]]> {
+    match array.shape().last() {
+        Some(&last) if last == N => Ok(bytemuck::cast_slice(numbers(name, array)?)),
+        _ => {
+            let expected = format!("a last axis of {N}");
+            let found = format!("{:?}", array.shape());
+            Err(to_python(Error::argument(name, expected, found)))
+        }
+    }
+}
+
+/// An array of `shape` that owns `values`.
+pub(crate) fn array<'py, T: numpy::Element>(
+    py: Python<'py>,
+    values: Vec<T>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let flat: Bound<'py, PyArray1<T>> = values.into_pyarray(py);
+    Ok(flat.reshape(shape.to_vec())?.into_any())
+}
+
+/// An array [len, N] of rows.
+pub(crate) fn array_of_rows<'py, const N: usize>(
+    py: Python<'py>,
+    rows: Vec<[f32; N]>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = [rows.len(), N];
+    array(py, rows.into_flattened(), &shape)
+}
+
+/// An array [height, width, 4] of premultiplied colours.
+pub(crate) fn array_of_frame<'py>(py: Python<'py>, frame: &Frame) -> PyResult<Bound<'py, PyAny>> {
+    let shape = [frame.height() as usize, frame.width() as usize, 4];
+    array(py, frame.pixels().as_flattened().to_vec(), &shape)
+}
+
+/// The picture of an array [height, width, 4] of premultiplied colours.
+pub(crate) fn frame_of_array(name: &str, rgba: &Floats<'_>) -> PyResult<Frame> {
+    let pixels = rows::<4>(name, rgba)?;
+    let sides = match *rgba.shape() {
+        [height, width, _] => [width, height],
+        _ => [0, 0],
+    };
+    let [Ok(width), Ok(height)] = sides.map(u32::try_from) else {
+        let found = format!("{:?}", rgba.shape());
+        return Err(to_python(Error::argument(name, "[H, W, 4]", found)));
+    };
+    if width == 0 || height == 0 {
+        let found = format!("{:?}", rgba.shape());
+        return Err(to_python(Error::argument(name, "[H, W, 4]", found)));
+    }
+    Ok(Frame::from_pixels(width, height, pixels.to_vec()))
+}

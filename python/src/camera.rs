@@ -1,0 +1,216 @@
+//! Cameras.
+
+use pyo3::prelude::*;
+use quadrille::nalgebra::{Matrix3, Vector3};
+use quadrille::{
+    Camera, CameraOptions, CameraTransform, Error, FisheyeLens, Intrinsics, PictureSize, Projection,
+};
+use quadrille_render::viewpoint::framing;
+use quadrille_scene::cameras::ViewSpec;
+
+use crate::errors::to_python;
+use crate::run::run;
+use crate::scene::RawScene;
+
+/// A matrix by rows.
+type Rows<const N: usize> = [[f64; N]; N];
+
+/// A camera of the library.
+#[pyclass(frozen, module = "quadrille._quadrille", name = "Camera")]
+#[derive(Debug)]
+pub(crate) struct RawCamera(pub(crate) Camera);
+
+/// The names of the lenses.
+const LENSES: [&str; 3] = ["pinhole", "fisheye", "equirectangular"];
+
+fn projection(lens: &str) -> PyResult<Projection> {
+    match LENSES.iter().position(|name| *name == lens) {
+        Some(0) => Ok(Projection::Pinhole),
+        Some(1) => Ok(Projection::Fisheye(FisheyeLens::EQUIDISTANT)),
+        Some(_) => Ok(Projection::Equirectangular),
+        None => {
+            let expected = format!("one of {}", LENSES.join(", "));
+            Err(to_python(Error::argument("lens", expected, lens)))
+        }
+    }
+}
+
+fn intrinsics((width, height): (u32, u32), k: Rows<3>) -> PyResult<Intrinsics> {
+    let is_lens = k[0][1] == 0.0 && k[1][0] == 0.0 && k[2] == [0.0, 0.0, 1.0];
+    if !is_lens {
+        let expected = "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]]";
+        return Err(to_python(Error::argument("K", expected, format!("{k:?}"))));
+    }
+    Ok(Intrinsics {
+        width,
+        height,
+        focal_px: [k[0][0], k[1][1]],
+        principal_px: [k[0][2], k[1][2]],
+    })
+}
+
+#[pymethods]
+impl RawCamera {
+    #[new]
+    fn new(
+        size: (u32, u32),
+        k: Rows<3>,
+        viewmat: Rows<4>,
+        name: String,
+        lens: &str,
+    ) -> PyResult<Self> {
+        if viewmat[3] != [0.0, 0.0, 0.0, 1.0] {
+            let found = format!("{:?}", viewmat[3]);
+            let what = "viewmat: last row";
+            return Err(to_python(Error::argument(what, "[0, 0, 0, 1]", found)));
+        }
+        let rotation = Matrix3::from_fn(|row, column| viewmat[row][column]);
+        let translation = Vector3::from_fn(|row, _| viewmat[row][3]);
+        let camera = Camera::new(name, intrinsics(size, k)?, rotation, translation);
+        let camera = camera.map_err(to_python)?;
+        Ok(Self(match projection(lens)? {
+            Projection::Pinhole => camera,
+            other => camera.with_projection(other),
+        }))
+    }
+
+    #[staticmethod]
+    fn look_at(
+        eye: [f64; 3],
+        target: [f64; 3],
+        up: [f64; 3],
+        size: (u32, u32),
+        fov_degrees: f64,
+    ) -> PyResult<Self> {
+        let (width, height) = size;
+        if !(fov_degrees > 0.0 && fov_degrees < 180.0) {
+            let expected = "an angle between 0 and 180";
+            let found = fov_degrees.to_string();
+            return Err(to_python(Error::argument("fov_degrees", expected, found)));
+        }
+        let lens = Intrinsics::from_vertical_fov(width, height, fov_degrees.to_radians());
+        let [eye, target, up] = [eye, target, up].map(Vector3::from);
+        let camera = Camera::look_at("eye", lens, eye, target, up);
+        camera.map(Self).map_err(to_python)
+    }
+
+    fn resized(&self, width: u32, height: u32) -> PyResult<Self> {
+        self.0.resized(width, height).map(Self).map_err(to_python)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn width(&self) -> u32 {
+        self.0.width
+    }
+
+    #[getter]
+    fn height(&self) -> u32 {
+        self.0.height
+    }
+
+    #[getter]
+    fn lens(&self) -> &'static str {
+        LENSES[match self.0.projection {
+            Projection::Pinhole => 0,
+            Projection::Fisheye(_) => 1,
+            Projection::Equirectangular => 2,
+        }]
+    }
+
+    #[getter]
+    fn k(&self) -> Rows<3> {
+        let ([fx, fy], [cx, cy]) = (self.0.focal_px, self.0.principal_px);
+        [[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]]
+    }
+
+    #[getter]
+    fn viewmat(&self) -> Rows<4> {
+        let (r, t) = (&self.0.view_from_world, &self.0.translation_in_view);
+        let row = |i: usize| [r[(i, 0)], r[(i, 1)], r[(i, 2)], t[i]];
+        [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]]
+    }
+
+    /// The coefficients of a fisheye's distortion; zeros for other lenses.
+    #[getter]
+    fn distortion(&self) -> [f64; 4] {
+        match self.0.projection {
+            Projection::Fisheye(lens) => lens.coefficients(),
+            _ => [0.0; 4],
+        }
+    }
+
+    /// The same camera with a distorted fisheye.
+    fn distorted(&self, coefficients: [f64; 4]) -> PyResult<Self> {
+        let lens = FisheyeLens::new(coefficients).map_err(to_python)?;
+        let camera = self.0.clone();
+        Ok(Self(camera.with_projection(Projection::Fisheye(lens))))
+    }
+}
+
+/// Loads the cameras of a file, its warnings, and the errors of cameras that cannot be drawn, by their names.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "the tuple that Python unpacks")]
+pub(crate) fn load_cameras(
+    py: Python<'_>,
+    path: std::path::PathBuf,
+    transform: Option<String>,
+) -> PyResult<(Vec<RawCamera>, Vec<String>)> {
+    let options = CameraOptions {
+        transform: transform.map_or(CameraTransform::Found, CameraTransform::from),
+        ..CameraOptions::default()
+    };
+    let file = run(py, |_| quadrille::load_cameras_with(&path, &options))?;
+    let mut warnings = file.warnings;
+    let refused = file.refused.iter();
+    warnings.extend(
+        refused.map(|camera| format!("{} is left out: {}", camera.name_in_file, camera.error)),
+    );
+    Ok((file.cameras.into_iter().map(RawCamera).collect(), warnings))
+}
+
+/// The views of a circle around the content of a scene, or of a single view if `count` is `None`.
+fn described(
+    py: Python<'_>,
+    scene: &RawScene,
+    count: Option<u32>,
+    (width, height): (u32, u32),
+) -> PyResult<Vec<RawCamera>> {
+    let spec = ViewSpec {
+        orbit: count,
+        size: PictureSize {
+            width: Some(width),
+            height: Some(height),
+            ..PictureSize::default()
+        },
+        ..ViewSpec::default()
+    };
+    let splats = &scene.splats;
+    let views = run(py, |task| spec.views(None, || framing(splats, &spec, task)))?;
+    Ok(views.cameras.into_iter().map(RawCamera).collect())
+}
+
+/// The views of a circle around the content of a scene.
+#[pyfunction]
+pub(crate) fn orbit(
+    py: Python<'_>,
+    scene: &RawScene,
+    count: u32,
+    size: (u32, u32),
+) -> PyResult<Vec<RawCamera>> {
+    described(py, scene, Some(count), size)
+}
+
+/// A good view of a scene.
+#[pyfunction]
+pub(crate) fn default_camera(
+    py: Python<'_>,
+    scene: &RawScene,
+    size: (u32, u32),
+) -> PyResult<Vec<RawCamera>> {
+    described(py, scene, None, size)
+}

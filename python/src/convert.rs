@@ -1,0 +1,287 @@
+//! Conversions, and tables of raw columns.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use quadrille::convert::{Change, Conversion, ConversionHost, JUDGING_ORBIT, LOD_LEVELS, Step};
+use quadrille::{Camera, Error, LoadOptions, OutputFormat, SplatTable, Splats, Task};
+use quadrille_render::viewpoint::framing;
+use quadrille_scene::cameras::{ViewSpec, find_camera_file};
+use quadrille_scene::table::{Column, ColumnValues};
+use quadrille_scene::{Scalar, WriteOptions};
+
+use crate::camera::RawCamera;
+use crate::errors::to_python;
+use crate::run::{Call, Stage, run};
+use crate::scene::output_format;
+
+/// What is converted.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Conversions {
+    inputs: Vec<PathBuf>,
+    output: PathBuf,
+    /// Names and values of actions.
+    actions: Vec<(String, String)>,
+    format: Option<String>,
+    report: bool,
+    drop_outside: bool,
+}
+
+/// The views, the warnings and the progress of a conversion.
+struct Host<'a> {
+    inputs: &'a [PathBuf],
+    cameras: Option<Vec<Camera>>,
+    /// The source of the views in words.
+    source: String,
+    warnings: Vec<String>,
+    stage: Arc<Stage>,
+    task: &'a Task,
+}
+
+impl ConversionHost for Host<'_> {
+    fn warn(&mut self, text: &str) {
+        self.warnings.push(text.to_owned());
+    }
+
+    fn has_read(&mut self, path: &Path, table: &SplatTable) {
+        let warnings = table.encoding.warnings.iter();
+        let warnings = warnings.map(|warning| format!("{}: {warning}", path.display()));
+        self.warnings.extend(warnings);
+    }
+
+    fn begin(&mut self, counted: &str) -> Task {
+        self.stage.begin(counted);
+        self.task.clone()
+    }
+
+    fn views(&mut self, splats: &Splats) -> quadrille::Result<Vec<Camera>> {
+        if let Some(cameras) = &self.cameras {
+            return Ok(cameras.clone());
+        }
+        let spec = ViewSpec {
+            orbit: Some(JUDGING_ORBIT),
+            ..ViewSpec::default()
+        };
+        let views = spec.views(None, || framing(splats, &spec, self.task))?;
+        self.cameras = Some(views.cameras.clone());
+        Ok(views.cameras)
+    }
+
+    fn source_of_views(&self) -> (String, bool) {
+        (self.source.clone(), self.cameras.is_some())
+    }
+}
+
+impl Host<'_> {
+    /// Finds the views if none are given: the cameras of the file beside the first input. Without that file, a report
+    /// looks from a circle around the content, and pruning is refused.
+    fn find_views(&mut self, is_pruned: bool) -> quadrille::Result<()> {
+        let beside = self
+            .inputs
+            .first()
+            .and_then(|input| find_camera_file(input));
+        if let (None, Some(file)) = (&self.cameras, &beside) {
+            let found = quadrille::load_cameras(file)?;
+            self.warnings.extend(found.warnings);
+            self.source = file.display().to_string();
+            self.cameras = Some(found.cameras);
+        }
+        if self.cameras.is_none() && is_pruned {
+            let found = "none, and no camera file beside the first input";
+            return Err(Error::argument("cameras", "the views of prune", found));
+        }
+        Ok(())
+    }
+}
+
+/// Converts files. Returns the document of `convert --json`, and warnings.
+#[pyfunction]
+pub(crate) fn convert(
+    py: Python<'_>,
+    job: Conversions,
+    cameras: Option<Vec<PyRef<'_, RawCamera>>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let step = |(name, value): &(String, String)| {
+        let change = Change::parse(name, value)?;
+        let text = format!("{name} {value}").trim_end().to_owned();
+        Ok(Step { text, change })
+    };
+    let steps = job.actions.iter().map(step);
+    let steps: quadrille::Result<Vec<Step>> = steps.collect();
+    let conversion = Conversion {
+        reading: LoadOptions::default(),
+        steps: steps.map_err(to_python)?,
+        drop_outside: job.drop_outside.then(|| "drop_outside".to_owned()),
+        format: output_format(&job.output, job.format.as_deref())?,
+        options: WriteOptions::default(),
+        lod_levels: LOD_LEVELS,
+        is_compared: job.report,
+        inputs: job.inputs,
+        output: job.output,
+    };
+    let cameras = cameras.map(|all| all.iter().map(|camera| camera.0.clone()).collect());
+    let call = Call::watched("convert", progress);
+    let stage = call.stage();
+    let (converted, warnings) = call.run(py, |task| {
+        refuse_inputs(&conversion)?;
+        let mut host = Host {
+            inputs: &conversion.inputs,
+            source: match cameras {
+                Some(_) => "cameras".to_owned(),
+                None => format!("orbit {JUDGING_ORBIT}"),
+            },
+            cameras,
+            warnings: Vec::new(),
+            stage,
+            task,
+        };
+        let mut changes = conversion.steps.iter().map(|step| &step.change);
+        let is_pruned = changes.any(|change| matches!(change, Change::Prune(_)));
+        if is_pruned || conversion.is_compared {
+            host.find_views(is_pruned)?;
+        }
+        let converted = conversion.run(&mut host)?;
+        Ok((converted, host.warnings))
+    })?;
+    let document = serde_json::to_string(&converted);
+    let document = document.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?;
+    Ok((document, warnings))
+}
+
+/// Refuses an output that is one of the inputs: it would be gone if the conversion went wrong.
+fn refuse_inputs(conversion: &Conversion) -> quadrille::Result<()> {
+    let inputs: Vec<&Path> = conversion.inputs.iter().map(PathBuf::as_path).collect();
+    quadrille_base::output::refuse_input(&conversion.output, &inputs)
+}
+
+/// A table of raw columns.
+#[pyclass(frozen, module = "quadrille._quadrille", name = "Table")]
+#[derive(Debug)]
+pub(crate) struct RawTable(SplatTable);
+
+/// Loads the raw columns of a scene file.
+#[pyfunction]
+pub(crate) fn load_table(
+    py: Python<'_>,
+    path: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RawTable> {
+    let call = Call::watched("load", progress);
+    let options = LoadOptions::default();
+    let table = call.run(py, |task| quadrille::load_table_task(&path, options, task))?;
+    Ok(RawTable(table))
+}
+
+#[pymethods]
+impl RawTable {
+    #[getter]
+    fn comments(&self) -> Vec<String> {
+        self.0.comments.clone()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.encoding.warnings.clone()
+    }
+
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.0.format.name()
+    }
+
+    /// The columns by name, of the type that they have in the file.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for column in &self.0.columns {
+            columns.set_item(&column.name, array_of_column(py, &column.values)?)?;
+        }
+        Ok(columns)
+    }
+
+    /// Writes other columns and comments to a file in the format called `format`, or that the name says. Returns what
+    /// the format cannot hold.
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        columns: Vec<(String, ColumnArray<'_>)>,
+        comments: Vec<String>,
+    ) -> PyResult<Vec<String>> {
+        let format: OutputFormat = output_format(&path, format)?;
+        let columns: PyResult<Vec<Column>> = columns
+            .into_iter()
+            .map(|(name, array)| {
+                let values = array.values()?;
+                Ok(Column { name, values })
+            })
+            .collect();
+        let columns = columns?;
+        let rows = columns.first().map_or(0, |column| column.values.len());
+        let mut table = self.0.clone();
+        table.replace_columns(rows, columns);
+        table.comments = comments;
+        run(py, |task| {
+            format.check(&table, &path, task)?;
+            quadrille::write_table_task(&path, &table, format, task)?;
+            Ok(format.losses(&table))
+        })
+    }
+}
+
+/// A column of any of the types of PLY.
+#[derive(FromPyObject)]
+pub(crate) enum ColumnArray<'py> {
+    F32(PyReadonlyArray1<'py, f32>),
+    F64(PyReadonlyArray1<'py, f64>),
+    I8(PyReadonlyArray1<'py, i8>),
+    U8(PyReadonlyArray1<'py, u8>),
+    I16(PyReadonlyArray1<'py, i16>),
+    U16(PyReadonlyArray1<'py, u16>),
+    I32(PyReadonlyArray1<'py, i32>),
+    U32(PyReadonlyArray1<'py, u32>),
+}
+
+impl ColumnArray<'_> {
+    fn values(&self) -> PyResult<ColumnValues> {
+        fn wide<T: numpy::Element + Copy + Into<f64>>(
+            scalar: Scalar,
+            array: &PyReadonlyArray1<'_, T>,
+        ) -> PyResult<ColumnValues> {
+            let values = array.as_slice()?.iter().map(|value| (*value).into());
+            Ok(ColumnValues::Other(scalar, values.collect()))
+        }
+        match self {
+            Self::F32(array) => Ok(ColumnValues::F32(array.as_slice()?.to_vec())),
+            Self::F64(array) => wide(Scalar::F64, array),
+            Self::I8(array) => wide(Scalar::I8, array),
+            Self::U8(array) => wide(Scalar::U8, array),
+            Self::I16(array) => wide(Scalar::I16, array),
+            Self::U16(array) => wide(Scalar::U16, array),
+            Self::I32(array) => wide(Scalar::I32, array),
+            Self::U32(array) => wide(Scalar::U32, array),
+        }
+    }
+}
+
+fn array_of_column<'py>(py: Python<'py>, values: &ColumnValues) -> PyResult<Bound<'py, PyAny>> {
+    let (scalar, wide) = match values {
+        ColumnValues::F32(values) => return Ok(values.clone().into_pyarray(py).into_any()),
+        ColumnValues::Other(scalar, wide) => (scalar, wide.clone().into_pyarray(py)),
+    };
+    Ok(match scalar {
+        Scalar::F64 => wide.into_any(),
+        Scalar::F32 => wide.cast_array::<f32>(false)?.into_any(),
+        Scalar::I8 => wide.cast_array::<i8>(false)?.into_any(),
+        Scalar::U8 => wide.cast_array::<u8>(false)?.into_any(),
+        Scalar::I16 => wide.cast_array::<i16>(false)?.into_any(),
+        Scalar::U16 => wide.cast_array::<u16>(false)?.into_any(),
+        Scalar::I32 => wide.cast_array::<i32>(false)?.into_any(),
+        Scalar::U32 => wide.cast_array::<u32>(false)?.into_any(),
+    })
+}

@@ -1,0 +1,50 @@
+//! Errors of the library as Python's exceptions.
+
+use std::io;
+use std::path::Path;
+
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use quadrille::Error;
+
+pyo3::create_exception!(
+    quadrille,
+    FormatError,
+    PyValueError,
+    "The content of a file does not follow its format."
+);
+pyo3::create_exception!(
+    quadrille,
+    LimitError,
+    PyValueError,
+    "An amount is beyond a limit of the program."
+);
+
+/// The exception of an error.
+pub(crate) fn to_python(error: Error) -> PyErr {
+    let text = error.to_string();
+    match &error {
+        Error::Malformed { .. } => FormatError::new_err(text),
+        Error::Limit { .. } => LimitError::new_err(text),
+        Error::Read { path, reason } | Error::Write { path, reason } => {
+            os_error(path, reason, text)
+        }
+        // Raised only if the work ended as cancelled while no exception was pending.
+        Error::Cancelled => PyRuntimeError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// An `OSError`, of the class that its number stands for.
+fn os_error(path: &Path, reason: &io::Error, text: String) -> PyErr {
+    match reason.raw_os_error() {
+        Some(number) => {
+            // Python writes the number in front of the text.
+            let suffix = format!(" (os error {number})");
+            let reason = reason.to_string();
+            let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
+            PyOSError::new_err((number, reason, path.to_path_buf()))
+        }
+        None => PyOSError::new_err(text),
+    }
+}

@@ -1,0 +1,66 @@
+//! The extension module `quadrille._quadrille`: what the Python package calls. Its arguments have been checked and
+//! its arrays are of f32 in C order, as the package's own modules make them.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "functions own the arguments that come from Python"
+)]
+
+mod arrays;
+mod camera;
+mod convert;
+mod errors;
+mod gsplat;
+mod picture;
+mod render;
+mod run;
+mod scene;
+mod simulate;
+
+use pyo3::prelude::*;
+
+/// What the package calls.
+#[pymodule(gil_used = false)]
+mod _quadrille {
+    #[pymodule_export]
+    use super::camera::{RawCamera, default_camera, load_cameras, orbit};
+    #[pymodule_export]
+    use super::convert::{RawTable, convert, load_table};
+    #[pymodule_export]
+    use super::errors::{FormatError, LimitError};
+    #[pymodule_export]
+    use super::gsplat::{rasterize, write_raw};
+    #[pymodule_export]
+    use super::picture::{compare, encode_picture, over, read_picture, rgb8, save_picture};
+    #[pymodule_export]
+    use super::render::{profiles, render};
+    #[pymodule_export]
+    use super::scene::{RawScene, load, loads, synth};
+    #[pymodule_export]
+    use super::simulate::{presets, simulate};
+    #[pymodule_export]
+    use super::{build_info, main, set_threads};
+}
+
+/// Sets the number of threads of calls that name none; 0 is one per core.
+#[pyfunction]
+fn set_threads(threads: usize) -> PyResult<()> {
+    run::set_threads(threads)
+}
+
+/// Version, commit and digest of the sources.
+#[pyfunction]
+fn build_info() -> [(&'static str, &'static str); 3] {
+    let program = quadrille::PROGRAM;
+    [
+        ("version", program.version),
+        ("commit", program.commit),
+        ("sources", program.sources),
+    ]
+}
+
+/// Runs the command line; returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| quadrille::cli::run_from(arguments))
+}

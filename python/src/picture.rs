@@ -1,0 +1,97 @@
+//! Pictures: files, 8 bits, comparison.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use quadrille::{Error, Frame, PictureFormat, Protocol, compare_with_map};
+use quadrille_base::choice::Choice;
+use quadrille_base::image::to_8_bit;
+
+use crate::arrays::{Floats, array, array_of_frame, frame_of_array};
+use crate::errors::to_python;
+use crate::run::run;
+
+/// The picture of a file as an array [H, W, 4].
+#[pyfunction]
+pub(crate) fn read_picture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
+    let frame = run(py, |_| quadrille::read_picture(&path))?;
+    array_of_frame(py, &frame)
+}
+
+/// Writes a picture to a file, whose extension says the format.
+#[pyfunction]
+pub(crate) fn save_picture(py: Python<'_>, rgba: Floats<'_>, path: PathBuf) -> PyResult<()> {
+    let frame = frame_of_array("picture", &rgba)?;
+    run(py, |_| quadrille::write_picture(&path, &frame))
+}
+
+/// The bytes of a file in the format called `name`.
+#[pyfunction]
+pub(crate) fn encode_picture<'py>(
+    py: Python<'py>,
+    rgba: Floats<'_>,
+    name: PathBuf,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let frame = frame_of_array("picture", &rgba)?;
+    let bytes = run(py, |_| {
+        let format = PictureFormat::of_name(&name).ok_or_else(|| {
+            let found = name.display().to_string();
+            Error::argument("name", "the name of a picture file", found)
+        })?;
+        let mut bytes = Vec::new();
+        let encoded = quadrille::encode_picture(&mut bytes, format, &frame);
+        encoded.map_err(|reason| Error::write(Path::new("picture"), reason))?;
+        Ok(bytes)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// The picture over an opaque colour, as an array [H, W, 4].
+#[pyfunction]
+pub(crate) fn over<'py>(
+    py: Python<'py>,
+    rgba: Floats<'_>,
+    colour: [f32; 3],
+) -> PyResult<Bound<'py, PyAny>> {
+    let frame = frame_of_array("picture", &rgba)?;
+    let over = run(py, |_| Ok(frame.over(colour)))?;
+    array_of_frame(py, &over)
+}
+
+/// The picture over an opaque colour, as an array [H, W, 3] of u8, rounded as in PNG files.
+#[pyfunction]
+pub(crate) fn rgb8<'py>(
+    py: Python<'py>,
+    rgba: Floats<'_>,
+    colour: [f32; 3],
+) -> PyResult<Bound<'py, PyAny>> {
+    let frame = frame_of_array("picture", &rgba)?;
+    let bytes = run(py, |_| {
+        let over = frame.over(colour);
+        let pixels = over.pixels().iter();
+        Ok(pixels
+            .flat_map(|p| [p[0], p[1], p[2]].map(to_8_bit))
+            .collect())
+    })?;
+    let shape = [frame.height() as usize, frame.width() as usize, 3];
+    array::<u8>(py, bytes, &shape)
+}
+
+/// The comparison of two pictures as JSON, and the FLIP error of every pixel.
+#[pyfunction]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    a: Floats<'_>,
+    b: Floats<'_>,
+    protocol: &str,
+) -> PyResult<(String, Bound<'py, PyAny>)> {
+    let protocol = Protocol::named(protocol).map_err(|error| to_python(error.about("protocol")))?;
+    let [a, b] = [("a", a), ("b", b)].map(|(name, rgba)| frame_of_array(name, &rgba));
+    let (a, b): (Frame, Frame) = (a?, b?);
+    let (comparison, map) = run(py, |_| compare_with_map(&a, &b, protocol))?;
+    let mut document = serde_json::json!(comparison);
+    document["protocol"] = serde_json::json!(protocol);
+    let shape = [a.height() as usize, a.width() as usize];
+    Ok((document.to_string(), array(py, map, &shape)?))
+}

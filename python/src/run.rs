@@ -1,0 +1,244 @@
+//! Long calls: on a thread pool of this process, with progress, and interrupted by Ctrl-C.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use quadrille::{Error, Task};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::errors::to_python;
+
+/// Time after which the calling thread looks for signals and reports progress.
+const TICK: Duration = Duration::from_millis(50);
+/// Variable of the environment with the number of threads.
+const THREADS_VARIABLE: &str = "QUADRILLE_THREADS";
+
+/// The pools of one process by their number of threads.
+struct Pools {
+    process: u32,
+    /// Number of threads of calls that name none; 0 is one per core.
+    threads: usize,
+    pools: HashMap<usize, Arc<ThreadPool>>,
+}
+
+/// Locked only by threads that are attached to the interpreter, so that it is never locked in a forked child.
+static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+
+/// Calls `use_pools` with the pools of this process. A forked child has no threads of its parent's pools: it leaves
+/// those alone, since to drop them would wait for their threads.
+fn with_pools<T>(use_pools: impl FnOnce(&mut Pools) -> PyResult<T>) -> PyResult<T> {
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    let of_parent = pools.take_if(|pools| pools.process != process);
+    let threads = of_parent.as_ref().map(|pools| pools.threads);
+    std::mem::forget(of_parent);
+    if pools.is_none() {
+        *pools = Some(Pools {
+            process,
+            threads: threads.map_or_else(threads_of_environment, Ok)?,
+            pools: HashMap::new(),
+        });
+    }
+    match &mut *pools {
+        Some(pools) => use_pools(pools),
+        None => unreachable!("the pools have just been made"),
+    }
+}
+
+fn threads_of_environment() -> PyResult<usize> {
+    let Some(text) = std::env::var_os(THREADS_VARIABLE) else {
+        return Ok(0);
+    };
+    let text = text.to_string_lossy();
+    let number = text.parse().ok().filter(|threads| *threads > 0);
+    number.ok_or_else(|| {
+        let expected = "a whole number above 0";
+        to_python(Error::argument(
+            THREADS_VARIABLE,
+            expected,
+            text.to_string(),
+        ))
+    })
+}
+
+/// Sets the number of threads of calls that name none; 0 is one per core.
+pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
+    with_pools(|pools| {
+        pools.threads = threads;
+        Ok(())
+    })
+}
+
+/// The pool of `threads` threads, or of the number set for all calls.
+fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
+    with_pools(|pools| {
+        let threads = threads.unwrap_or(pools.threads);
+        if let Some(pool) = pools.pools.get(&threads) {
+            return Ok(Arc::clone(pool));
+        }
+        let built = ThreadPoolBuilder::new().num_threads(threads).build();
+        let built = built.map_err(|error| {
+            let expected = "a number of threads that the system can start";
+            let found = format!("{threads}: {error}");
+            to_python(Error::argument("threads", expected, found))
+        })?;
+        let pool = Arc::new(built);
+        pools.pools.insert(threads, Arc::clone(&pool));
+        Ok(pool)
+    })
+}
+
+/// How a call runs.
+#[derive(Default)]
+pub(crate) struct Call {
+    /// Function of the stage, the work done and the work in all.
+    progress: Option<Py<PyAny>>,
+    stage: Arc<Stage>,
+    /// Number of threads; `None` is the number set for all calls.
+    pub(crate) threads: Option<usize>,
+}
+
+/// The part of a call that is being done, and its progress.
+#[derive(Default)]
+pub(crate) struct Stage {
+    name: Mutex<String>,
+    /// Work done and work in all.
+    amounts: [AtomicU64; 2],
+}
+
+impl Stage {
+    /// Begins another part.
+    pub(crate) fn begin(&self, name: &str) {
+        name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
+        self.amounts
+            .iter()
+            .for_each(|amount| amount.store(0, Ordering::Relaxed));
+    }
+
+    fn report(&self, done: u64, total: u64) {
+        // Threads report out of order.
+        self.amounts[0].fetch_max(done, Ordering::Relaxed);
+        self.amounts[1].store(total, Ordering::Relaxed);
+    }
+
+    fn state(&self) -> (String, [u64; 2]) {
+        let amounts = [0, 1].map(|i| self.amounts[i].load(Ordering::Relaxed));
+        let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        (name.clone(), amounts)
+    }
+}
+
+impl Call {
+    /// A call that reports progress, and its first stage.
+    pub(crate) fn watched(stage: &str, progress: Option<Py<PyAny>>) -> Self {
+        let call = Self {
+            progress,
+            ..Self::default()
+        };
+        call.stage.begin(stage);
+        call
+    }
+
+    /// The part of the call that is being done.
+    pub(crate) fn stage(&self) -> Arc<Stage> {
+        Arc::clone(&self.stage)
+    }
+
+    /// Runs `work` on the pool, detached from the interpreter, while this thread looks for signals and reports
+    /// progress. After an exception of a signal's handler or of the function of progress, the work is cancelled, and
+    /// the exception raised once it has ended.
+    pub(crate) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Task) -> quadrille::Result<T> + Send,
+    ) -> PyResult<T> {
+        let pool = pool(self.threads)?;
+        let mut task = Task::new();
+        if self.progress.is_some() {
+            let stage = self.stage();
+            task = task.on_progress(move |done, total| stage.report(done, total));
+        }
+        let mut reported = Default::default();
+        let mut report = |py: Python<'_>| {
+            let Some(progress) = &self.progress else {
+                return Ok(());
+            };
+            let now = self.stage.state();
+            if now == reported || now.1[1] == 0 {
+                return Ok(());
+            }
+            reported = now.clone();
+            let (name, [done, total]) = now;
+            progress.call1(py, (name, done, total)).map(drop)
+        };
+        let finished = Finished::default();
+        let outcome = pool.in_place_scope(|scope| {
+            let (finished, task) = (&finished, &task);
+            scope.spawn(move |_| finished.set(catch_unwind(AssertUnwindSafe(|| work(task)))));
+            let mut raised = None;
+            loop {
+                if let Some(result) = py.detach(|| finished.wait()) {
+                    return (result, raised);
+                }
+                if raised.is_none() {
+                    raised = py.check_signals().and_then(|()| report(py)).err();
+                    if raised.is_some() {
+                        task.cancel();
+                    }
+                }
+            }
+        });
+        match outcome {
+            (Err(panic), _) => resume_unwind(panic),
+            (Ok(_), Some(raised)) => Err(raised),
+            (Ok(result), None) => {
+                let value = result.map_err(to_python)?;
+                report(py)?;
+                Ok(value)
+            }
+        }
+    }
+}
+
+/// Runs short work on the pool.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Task) -> quadrille::Result<T> + Send,
+) -> PyResult<T> {
+    Call::default().run(py, work)
+}
+
+/// A result that another thread waits for.
+struct Finished<T> {
+    result: Mutex<Option<T>>,
+    changed: Condvar,
+}
+
+impl<T> Default for Finished<T> {
+    fn default() -> Self {
+        Self {
+            result: Mutex::new(None),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl<T> Finished<T> {
+    fn set(&self, value: T) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        self.changed.notify_one();
+    }
+
+    /// Waits for the result, but no longer than [`TICK`].
+    fn wait(&self) -> Option<T> {
+        let result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .changed
+            .wait_timeout_while(result, TICK, |result| result.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.take()
+    }
+}

@@ -1,0 +1,405 @@
+//! Scenes.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use quadrille::convert::{Action, Condition};
+use quadrille::{
+    Distribution, Error, LoadOptions, OutputFormat, Profile, Recipe, Renderer, Scene,
+    SceneStatistics, Splat, SplatArrays, SplatAxes, SplatSlices, SplatTable, Splats, Synthetic,
+    Task,
+};
+use quadrille_base::choice::Choice;
+use quadrille_scene::rest_coefficients;
+
+use crate::arrays::{Floats, array, array_of_rows, numbers, rows};
+use crate::camera::RawCamera;
+use crate::errors::to_python;
+use crate::run::{Call, run};
+
+/// A scene: its splats, and what its file says about them.
+#[pyclass(frozen, module = "quadrille._quadrille", name = "Scene")]
+#[derive(Debug)]
+pub(crate) struct RawScene {
+    pub(crate) splats: Splats,
+    facts: Arc<Facts>,
+    /// The arrays of the last frame of this scene, which the next one uses again.
+    renderer: Mutex<Renderer>,
+}
+
+/// What a file says about its splats.
+#[derive(Debug)]
+struct Facts {
+    format: &'static str,
+    profile_hint: Option<&'static str>,
+    dropped: Vec<(&'static str, u64)>,
+    comments: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Facts {
+    /// The facts of splats that come from no file.
+    fn in_memory(profile_hint: Option<&'static str>) -> Self {
+        Self {
+            format: "memory",
+            profile_hint,
+            dropped: quadrille::Dropped::default().by_reason().to_vec(),
+            comments: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl From<Scene> for RawScene {
+    fn from(scene: Scene) -> Self {
+        let facts = Facts {
+            format: scene.format.name(),
+            profile_hint: scene.profile_hint,
+            dropped: scene.dropped.by_reason().to_vec(),
+            comments: scene.comments,
+            warnings: scene.encoding.warnings,
+        };
+        Self {
+            splats: scene.splats,
+            facts: Arc::new(facts),
+            renderer: Mutex::default(),
+        }
+    }
+}
+
+impl From<Splats> for RawScene {
+    fn from(splats: Splats) -> Self {
+        Self {
+            splats,
+            facts: Arc::new(Facts::in_memory(None)),
+            renderer: Mutex::default(),
+        }
+    }
+}
+
+/// The arrays of splats: means, quaternions, scales, opacities, coefficients.
+type Arrays<'py> = (
+    Floats<'py>,
+    Floats<'py>,
+    Floats<'py>,
+    Floats<'py>,
+    Floats<'py>,
+);
+
+fn slices<'a>((means, quats, scales, opacities, sh): &'a Arrays<'_>) -> PyResult<SplatSlices<'a>> {
+    Ok(SplatSlices {
+        means: rows("means", means)?,
+        rotations: rows("quats", quats)?,
+        scales: rows("scales", scales)?,
+        opacities: numbers("opacities", opacities)?,
+        sh: rows("sh", sh)?,
+    })
+}
+
+/// The splats of `arrays` as they are, whose quaternions have length 1.
+fn restored(slices: &SplatSlices<'_>, sh_degree: u8) -> Splats {
+    let per_splat = rest_coefficients(sh_degree) + 1;
+    let splats = (0..slices.means.len()).map(|i| {
+        let mut sh = [[0.0; 3]; 25];
+        sh[..per_splat].copy_from_slice(&slices.sh[i * per_splat..][..per_splat]);
+        Splat {
+            mean: slices.means[i],
+            scale: slices.scales[i],
+            rotation: slices.rotations[i],
+            opacity: slices.opacities[i],
+            sh,
+        }
+    });
+    Splats::from_splats(sh_degree, splats)
+}
+
+fn options(axes: Option<&str>, lod: u32) -> PyResult<LoadOptions> {
+    let axes = axes.map(str::parse::<SplatAxes>).transpose();
+    let axes = axes.map_err(|error| to_python(error.about("axes")))?;
+    Ok(LoadOptions::new(axes, lod))
+}
+
+/// Loads a scene file.
+#[pyfunction]
+pub(crate) fn load(
+    py: Python<'_>,
+    path: PathBuf,
+    axes: Option<&str>,
+    lod: u32,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RawScene> {
+    let options = options(axes, lod)?;
+    let call = Call::watched("load", progress);
+    let scene = call.run(py, |task| quadrille::load_task(&path, options, task))?;
+    Ok(scene.into())
+}
+
+/// Loads a scene from the bytes of a file called `name`.
+#[pyfunction]
+pub(crate) fn loads(
+    py: Python<'_>,
+    data: &[u8],
+    name: PathBuf,
+    axes: Option<&str>,
+    lod: u32,
+) -> PyResult<RawScene> {
+    let options = options(axes, lod)?;
+    let scene = run(py, |task| {
+        quadrille::load_named_bytes_with(data, &name, options, task)
+    })?;
+    Ok(scene.into())
+}
+
+/// A procedural scene and its cameras.
+#[pyfunction]
+pub(crate) fn synth(
+    py: Python<'_>,
+    recipe: &str,
+    splats: u64,
+    seed: u64,
+    sh_degree: u8,
+) -> PyResult<(RawScene, Vec<RawCamera>)> {
+    let recipe = Recipe::named(recipe).map_err(|error| to_python(error.about("recipe")))?;
+    let made = Synthetic::new(recipe, seed, splats, sh_degree).map_err(to_python)?;
+    let cameras = made.cameras().iter().cloned().map(RawCamera).collect();
+    let splats = run(py, |task| made.splats_task(task))?;
+    Ok((splats.into(), cameras))
+}
+
+#[pymethods]
+impl RawScene {
+    #[staticmethod]
+    fn from_arrays(arrays: Arrays<'_>, raw: bool) -> PyResult<Self> {
+        let slices = slices(&arrays)?;
+        if !raw {
+            let splats = Splats::from_slices(&slices).map_err(to_python)?;
+            return Ok(splats.into());
+        }
+        let table = SplatTable::from_raw_slices(&slices);
+        let splats = table.and_then(|table| table.splats()).map_err(to_python)?;
+        Ok(splats.0.into())
+    }
+
+    /// The scene of a pickle: `arrays` as [`Self::stored`] gives them.
+    #[staticmethod]
+    fn restore(
+        arrays: Arrays<'_>,
+        sh_degree: u8,
+        origin: [f64; 3],
+        profile_hint: Option<&str>,
+    ) -> PyResult<Self> {
+        let slices = slices(&arrays)?;
+        // Refuses lengths and values that no pickle of a scene holds.
+        let checked = Splats::from_slices(&slices).map_err(to_python)?;
+        if checked.sh_degree() != sh_degree && !checked.is_empty() {
+            let expected = format!("coefficients of degree {sh_degree}");
+            let found = format!("degree {}", checked.sh_degree());
+            return Err(to_python(Error::argument("sh", expected, found)));
+        }
+        let names = Profile::ALL.map(|profile| profile.name);
+        let hint = names.into_iter().find(|name| Some(*name) == profile_hint);
+        Ok(Self {
+            splats: restored(&slices, sh_degree).with_origin(origin),
+            facts: Arc::new(Facts::in_memory(hint)),
+            renderer: Mutex::default(),
+        })
+    }
+
+    /// The arrays as the scene holds them: centres are relative to the origin.
+    fn stored<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 5]> {
+        let arrays = run(py, |_| Ok(self.stored_arrays()))?;
+        arrays_of(py, arrays)
+    }
+
+    #[getter]
+    fn origin(&self) -> [f64; 3] {
+        self.splats.origin()
+    }
+
+    fn __len__(&self) -> usize {
+        self.splats.len()
+    }
+
+    #[getter]
+    fn sh_degree(&self) -> u8 {
+        self.splats.sh_degree()
+    }
+
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.facts.format
+    }
+
+    #[getter]
+    fn profile_hint(&self) -> Option<&'static str> {
+        self.facts.profile_hint
+    }
+
+    /// Numbers of invalid rows by their reasons.
+    #[getter]
+    fn dropped(&self) -> Vec<(&'static str, u64)> {
+        self.facts.dropped.clone()
+    }
+
+    #[getter]
+    fn comments(&self) -> Vec<String> {
+        self.facts.comments.clone()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.facts.warnings.clone()
+    }
+
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.splats.size_bytes()
+    }
+
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let splats = &self.splats;
+        let found = run(py, |_| Ok(SceneStatistics::of(splats)))?;
+        let document = PyDict::new(py);
+        document.set_item("probabilities", SceneStatistics::PROBABILITIES)?;
+        document.set_item("bounds", found.bounds)?;
+        document.set_item("central_bounds", found.central_bounds)?;
+        let distributions = [
+            ("opacity", found.opacity),
+            ("scale", found.scale),
+            ("anisotropy", found.anisotropy),
+        ];
+        for (name, distribution) in distributions {
+            document.set_item(
+                name,
+                distribution.map(|d| of_distribution(py, d)).transpose()?,
+            )?;
+        }
+        Ok(document)
+    }
+
+    /// The splats at `rows`, in that order.
+    fn select(&self, rows: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
+        let rows = rows.as_slice()?;
+        let len = self.splats.len();
+        let outside = rows.iter().find(|row| **row >= len as u64);
+        if let Some(row) = outside {
+            let expected = format!("numbers below {len}, the number of splats");
+            return Err(to_python(Error::argument(
+                "index",
+                expected,
+                row.to_string(),
+            )));
+        }
+        let rows = rows.iter().filter_map(|row| usize::try_from(*row).ok());
+        Ok(self.selected(rows))
+    }
+
+    /// The splats for which a condition holds.
+    fn where_(&self, py: Python<'_>, condition: &str) -> PyResult<Self> {
+        let condition = Condition::parse(condition);
+        let condition = condition.map_err(|error| to_python(error.about("condition")))?;
+        let rows = run(py, |_| condition.rows(&self.table()?))?;
+        Ok(self.selected(rows.into_iter().map(|row| row as usize)))
+    }
+
+    /// Writes the splats to a file of the format called `format`, or that the name says. Returns what the format cannot
+    /// hold.
+    fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Vec<String>> {
+        let format = output_format(&path, format)?;
+        run(py, |task| {
+            let table = self.table()?;
+            format.check(&table, &path, task)?;
+            quadrille::write_table_task(&path, &table, format, task)?;
+            Ok(format.losses(&table))
+        })
+    }
+
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 5]> {
+        let arrays = run(py, |_| Ok(self.splats.to_arrays()))?;
+        arrays_of(py, arrays)
+    }
+}
+
+impl RawScene {
+    fn selected(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let splats = &self.splats;
+        let selected = Splats::from_splats(splats.sh_degree(), rows.map(|row| splats.splat(row)));
+        Self {
+            splats: selected.with_origin(splats.origin()),
+            facts: Arc::clone(&self.facts),
+            renderer: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn profile_hint_name(&self) -> Option<&'static str> {
+        self.facts.profile_hint
+    }
+
+    /// The idle renderer of this scene; another call at the same time gets a new one.
+    pub(crate) fn take_renderer(&self) -> Renderer {
+        std::mem::take(&mut self.renderer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Keeps the arrays of a renderer for the next frame.
+    pub(crate) fn give_renderer(&self, renderer: Renderer) {
+        *self.renderer.lock().unwrap_or_else(PoisonError::into_inner) = renderer;
+    }
+
+    fn stored_arrays(&self) -> SplatArrays {
+        match self.splats.origin() == [0.0; 3] {
+            true => self.splats.to_arrays(),
+            false => self.splats.clone().with_origin([0.0; 3]).to_arrays(),
+        }
+    }
+
+    /// The splats as a table of raw columns, whose positions are doubles if the scene needs them.
+    fn table(&self) -> quadrille::Result<SplatTable> {
+        let mut table = SplatTable::from_slices(&self.stored_arrays().as_slices())?;
+        let origin = self.splats.origin();
+        if origin != [0.0; 3] {
+            let back = Action::Translate(origin);
+            back.apply_task(&mut table, Path::new("scene"), &Task::NEVER)?;
+        }
+        table.profile_hint = self.facts.profile_hint;
+        table.comments.clone_from(&self.facts.comments);
+        Ok(table)
+    }
+}
+
+fn arrays_of(py: Python<'_>, arrays: SplatArrays) -> PyResult<[Bound<'_, PyAny>; 5]> {
+    let splats = arrays.means.len();
+    let coefficients = arrays.sh.len().checked_div(splats).unwrap_or(1);
+    Ok([
+        array_of_rows(py, arrays.means)?,
+        array_of_rows(py, arrays.rotations)?,
+        array_of_rows(py, arrays.scales)?,
+        array(py, arrays.opacities, &[splats])?,
+        array(py, arrays.sh.into_flattened(), &[splats, coefficients, 3])?,
+    ])
+}
+
+fn of_distribution<'py>(
+    py: Python<'py>,
+    distribution: Distribution,
+) -> PyResult<Bound<'py, PyDict>> {
+    let document = PyDict::new(py);
+    document.set_item("quantiles", distribution.quantiles)?;
+    document.set_item("edges", distribution.edges)?;
+    document.set_item("counts", distribution.counts)?;
+    Ok(document)
+}
+
+/// The format that `name` says, or the extension of `path`.
+pub(crate) fn output_format(path: &Path, name: Option<&str>) -> PyResult<OutputFormat> {
+    if let Some(name) = name {
+        return OutputFormat::named(name).map_err(|error| to_python(error.about("format")));
+    }
+    OutputFormat::of_name(path).ok_or_else(|| {
+        let expected = "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, \
+                        /meta.json or /lod-meta.json, or a format";
+        to_python(Error::argument("path", expected, path.display().to_string()))
+    })
+}

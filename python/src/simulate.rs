@@ -1,0 +1,139 @@
+//! The emulated GPU.
+
+use std::time::Instant;
+
+use pyo3::prelude::*;
+use quadrille::gpu::config::PRESETS;
+use quadrille::gpu::machine::Machine;
+use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::wiring::Watch;
+use quadrille::suite::Configuration;
+use quadrille::{
+    Config, Method, SceneFacts, SimdLevel, Simulated, SimulationDocument, VariantRun, ViewFacts,
+};
+use quadrille_base::image::check_memory;
+use quadrille_suite::report::maps::pixel_counts;
+
+use crate::arrays::array;
+use crate::camera::RawCamera;
+use crate::errors::to_python;
+use crate::render::profile;
+use crate::run::Call;
+use crate::scene::RawScene;
+
+/// Names of the configurations to start from; the first is the default.
+#[pyfunction]
+pub(crate) fn presets() -> Vec<&'static str> {
+    PRESETS.iter().map(|preset| preset.name).collect()
+}
+
+/// What is simulated.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Machines {
+    variants: Vec<String>,
+    preset: String,
+    /// Assignments `unit.field=value`.
+    settings: Vec<String>,
+    profile: Option<String>,
+    maps: bool,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+}
+
+/// Counts per pixel: name of the method, name of the map, counts [H, W].
+type Maps<'py> = Vec<(String, &'static str, Bound<'py, PyAny>)>;
+
+/// Runs a view through machines. Returns the document of `sim --json` for the view, fields that have no effect, sums
+/// of counters that disagree, and maps.
+#[pyfunction]
+pub(crate) fn simulate<'py>(
+    py: Python<'py>,
+    scene: &RawScene,
+    camera: &RawCamera,
+    machines: Machines,
+) -> PyResult<(String, Vec<String>, Maps<'py>)> {
+    let profile = profile(scene, machines.profile.as_deref())?;
+    let methods = Method::parse_all(&machines.variants);
+    let methods = methods.map_err(|error| to_python(error.about("variants")))?;
+    let configuration = machines.configuration().map_err(to_python)?;
+    let config = &configuration.config;
+    let threads = machines.threads.unwrap_or(0).max(1);
+    let bytes = Method::host_bytes_of_runs(&methods, threads);
+    check_memory([camera.0.width, camera.0.height], bytes).map_err(to_python)?;
+    let watch = Watch {
+        maps: machines.maps,
+        ..Watch::default()
+    };
+    let emulated = Machine::all(config, &methods, watch).map_err(to_python)?;
+    let preset = Config::preset(&machines.preset).map_err(to_python)?;
+    let unused = config.unused_by(&methods, &preset).into_iter();
+    let unused = unused.map(|field| {
+        let (name, lacks) = (field.name, field.lacks);
+        format!("{name} has no effect: no run has {lacks}, which reads it")
+    });
+    let mut warnings: Vec<String> = unused.collect();
+    let facts = SceneFacts {
+        path: "memory".to_owned(),
+        splats: scene.splats.len(),
+        sh_degree: scene.splats.sh_degree(),
+    };
+    let progress = machines.progress.as_ref().map(|f| f.clone_ref(py));
+    let mut call = Call::watched("simulate", progress);
+    call.threads = machines.threads;
+    let (splats, camera) = (&scene.splats, &camera.0);
+    let simulated = call.run(py, |task| {
+        let level = SimdLevel::best();
+        let prepared = PreparedView::new_task(splats, camera, &profile, level, task)?;
+        let start = Instant::now();
+        let runs = Machine::run_all_task(&emulated, &prepared, task)?;
+        Ok(Simulated {
+            scene: &facts,
+            view: ViewFacts {
+                name: camera.name.clone(),
+                width: camera.width,
+                height: camera.height,
+                splats_in_frustum: prepared.splats_in_view,
+            },
+            profile: profile.name,
+            config,
+            preset: &configuration.preset,
+            host: [prepared.prepared_in, start.elapsed()],
+            runs: runs
+                .into_iter()
+                .map(|run| VariantRun {
+                    outcome: run.outcome,
+                    host: run.host,
+                    output: None,
+                    against_reference: None,
+                    frame: None,
+                    energy: None,
+                })
+                .collect(),
+        })
+    })?;
+    for run in &simulated.runs {
+        let texts = run.outcome.discrepancies().into_iter();
+        warnings
+            .extend(texts.map(|text| format!("{}: counters do not add up: {text}", run.name())));
+    }
+    let mut maps = Vec::new();
+    let shape = [camera.height as usize, camera.width as usize];
+    for (run, outcome) in simulated.pipelines() {
+        for (name, counts) in pixel_counts(outcome) {
+            maps.push((run.name(), name, array(py, counts, &shape)?));
+        }
+    }
+    let document = serde_json::to_string(&SimulationDocument::of(&simulated));
+    let document = document.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?;
+    Ok((document, warnings, maps))
+}
+
+impl Machines {
+    fn configuration(&self) -> quadrille::Result<Configuration> {
+        let config = Config::preset(&self.preset).map_err(|error| error.about("preset"))?;
+        let base = Configuration::new(&self.preset, config)?;
+        let mut settings = self.settings.iter();
+        settings.try_fold(base, |config, assignment| config.with(assignment))
+    }
+}

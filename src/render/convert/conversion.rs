@@ -1,0 +1,396 @@
+//! A conversion as a whole: files are read and joined, changed step by step, written and, if it is wanted, compared.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::action::Action;
+use super::concat::concatenate;
+use super::decimate::{Amount, coarser_levels};
+use super::judge::{ConversionLoss, Judge};
+use super::prune::prune;
+use super::step::{Change, Step};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
+use quadrille_scene::{
+    Camera, LoadOptions, OutputFormat, SplatTable, Splats, WriteOptions, load_table_task,
+    write_levels_if,
+};
+
+/// Levels of detail of a streamed SOG by default (assumed): the coarsest has an eighth of the splats.
+pub const LOD_LEVELS: usize = 4;
+/// Largest number of levels of detail: the coarsest has less than a hundredth of the splats.
+pub const MAX_LOD_LEVELS: usize = 8;
+/// Share of the splats of a level of detail that the next one has.
+const LOD_SHARE: f64 = 0.5;
+/// Share of the splats below which a count was probably meant as a percentage.
+const SMALL_SHARE: f64 = 0.01;
+
+/// A conversion: what is read, how it is changed, and what is written.
+#[derive(Debug, Clone)]
+pub struct Conversion {
+    /// Scene files, which are joined.
+    pub inputs: Vec<PathBuf>,
+    /// How they are read.
+    pub reading: LoadOptions,
+    /// Changes, in order.
+    pub steps: Vec<Step>,
+    /// The text of a step, after all that drop or move splats, that drops splats which the format cannot hold; without
+    /// it, they are an error.
+    pub drop_outside: Option<String>,
+    /// File to write.
+    pub output: PathBuf,
+    /// Its format.
+    pub format: OutputFormat,
+    /// How it is written.
+    pub options: WriteOptions,
+    /// Levels of detail of a format that has them, 1 to [`MAX_LOD_LEVELS`].
+    pub lod_levels: usize,
+    /// Whether views of the output are compared with views of the input.
+    pub is_compared: bool,
+}
+
+/// What a conversion needs from its caller.
+pub trait ConversionHost {
+    /// Takes a warning: something that the output does not hold, or a value that is probably not meant.
+    fn warn(&mut self, text: &str);
+
+    /// Takes a table that was read from the file `path`.
+    fn has_read(&mut self, path: &Path, table: &SplatTable) {
+        let _ = (path, table);
+    }
+
+    /// Begins a part of the work, whose progress counts `counted`. The part before has ended.
+    fn begin(&mut self, counted: &str) -> Task;
+
+    /// The views by which the scene is pruned and compared, for a scene of `splats`.
+    ///
+    /// # Errors
+    /// Errors of the source of the views.
+    fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>>;
+
+    /// The source of the views in words, and whether they have places in the world of the inputs. Views without a place
+    /// are found in the scene as it is when they are needed first.
+    fn source_of_views(&self) -> (String, bool);
+
+    /// Whether the output is to be kept, given its loss. An output that is not kept leaves an old file as it is.
+    fn accepts(&mut self, loss: &ConversionLoss) -> bool {
+        let _ = loss;
+        true
+    }
+}
+
+/// A file that was read or written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ConvertedFile {
+    /// Its path, as given.
+    pub path: String,
+    /// Name of its format.
+    pub format: &'static str,
+    /// Number of splats.
+    pub splats: usize,
+    /// Degree of the spherical harmonics.
+    pub sh_degree: u8,
+    /// Size in bytes; for a format of several files, their total size.
+    pub file_bytes: Option<u64>,
+}
+
+/// The splats after a step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StepResult {
+    /// Text of the step.
+    pub action: String,
+    /// Number of splats that are left.
+    pub splats: usize,
+    /// Degree of the spherical harmonics.
+    #[serde(skip)]
+    pub sh_degree: u8,
+}
+
+/// The output of a conversion.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ConvertedOutput {
+    /// The file.
+    #[serde(flatten)]
+    pub file: ConvertedFile,
+    /// Whether the caller accepted it.
+    pub written: bool,
+}
+
+/// The results of a conversion. Their serialization is the document of `convert --json`.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Converted {
+    /// The files that were read.
+    pub inputs: Vec<ConvertedFile>,
+    /// The steps and, after them, the coarser levels of detail.
+    pub actions: Vec<StepResult>,
+    /// The file that was written.
+    pub output: ConvertedOutput,
+    /// The loss, if views were compared.
+    #[serde(rename = "report", skip_serializing_if = "Option::is_none")]
+    pub loss: Option<ConversionLoss>,
+}
+
+impl Conversion {
+    /// Runs the conversion. The output appears whole, or an old file stays as it is.
+    ///
+    /// # Errors
+    /// Errors of reading, of a step that drops every splat, of splats that the format cannot hold, and of writing;
+    /// [`Error::Argument`] without inputs, and [`Error::Cancelled`].
+    pub fn run(&self, host: &mut dyn ConversionHost) -> Result<Converted> {
+        let (mut inputs, mut tables) = (Vec::new(), Vec::new());
+        for path in &self.inputs {
+            let table = load_table_task(path, self.reading, &host.begin("splats"))?;
+            host.has_read(path, &table);
+            inputs.push(ConvertedFile {
+                path: path.display().to_string(),
+                format: table.format.name(),
+                splats: table.rows(),
+                sh_degree: table.sh_degree(),
+                file_bytes: Some(table.file_bytes),
+            });
+            tables.push(table);
+        }
+        let joined = concatenate(tables, &host.begin("steps"))?;
+        let table = joined.ok_or_else(|| Error::argument("inputs", "at least one file", "none"))?;
+        let is_pruned = self
+            .steps
+            .iter()
+            .any(|s| matches!(s.change, Change::Prune(_)));
+        let mut run = Run {
+            of: self,
+            table,
+            reference: None,
+            judge: (self.is_compared || is_pruned).then(Judge::default),
+            scene: self.inputs.first().map_or(Path::new("-"), PathBuf::as_path),
+            actions: Vec::new(),
+            host,
+        };
+        run.apply_all()?;
+        let (output, loss) = run.write()?;
+        Ok(Converted {
+            inputs,
+            actions: run.actions,
+            output,
+            loss,
+        })
+    }
+}
+
+/// A conversion in progress.
+struct Run<'a> {
+    of: &'a Conversion,
+    table: SplatTable,
+    /// The splats with nothing but the intended actions, since the first other action; only for a comparison.
+    reference: Option<SplatTable>,
+    /// The views, if splats are pruned or compared.
+    judge: Option<Judge>,
+    /// The first input.
+    scene: &'a Path,
+    actions: Vec<StepResult>,
+    host: &'a mut dyn ConversionHost,
+}
+
+impl Run<'_> {
+    /// Applies the steps in order, and checks that the format can hold the splats as soon as no step is left that
+    /// drops or moves some.
+    fn apply_all(&mut self) -> Result<()> {
+        let of = self.of;
+        let keeps = |step: &Step| matches!(&step.change, Change::Action(a) if a.keeps_positions());
+        let moving = of.steps.iter().rposition(|step| !keeps(step));
+        let (moving, others) = of.steps.split_at(moving.map_or(0, |last| last + 1));
+        for step in moving {
+            self.apply(step)?;
+        }
+        if let Some(text) = &of.drop_outside {
+            self.keep_reference();
+            let (task, before) = (self.host.begin("steps"), self.table.rows());
+            let rows = of.format.rows_inside(&self.table, &task)?;
+            check_left(text, before, rows.len())?;
+            self.table.select(&rows, &task)?;
+            self.has_applied(text.clone());
+        }
+        let task = self.host.begin("steps");
+        of.format.check(&self.table, &of.output, &task)?;
+        for step in others {
+            self.apply(step)?;
+        }
+        Ok(())
+    }
+
+    fn has_applied(&mut self, action: String) {
+        self.actions.push(StepResult {
+            action,
+            splats: self.table.rows(),
+            sh_degree: self.table.sh_degree(),
+        });
+    }
+
+    fn apply(&mut self, step: &Step) -> Result<()> {
+        let (path, text) = (self.scene, step.text.as_str());
+        match &step.change {
+            Change::Action(action) => {
+                let is_intended = action.is_intended();
+                if !is_intended {
+                    self.keep_reference();
+                    self.warn_of_amount(action, text);
+                }
+                let task = self.host.begin("steps");
+                apply_step(action, text, &mut self.table, path, &task)?;
+                if is_intended {
+                    if let Some(reference) = &mut self.reference {
+                        apply_step(action, text, reference, path, &task)?;
+                    }
+                    if let Some(judge) = &mut self.judge {
+                        judge.follow(action, text, self.host)?;
+                    }
+                }
+            }
+            Change::Prune(threshold) => {
+                self.keep_reference();
+                let before = self.table.rows();
+                if let Some(judge) = &mut self.judge {
+                    let cameras = judge.pruning(&self.table, self.host)?;
+                    let profile = self.table.profile();
+                    let task = self.host.begin("views");
+                    let table = &mut self.table;
+                    prune(table, *threshold, &cameras, &profile, path, &task)?;
+                }
+                check_left(text, before, self.table.rows())?;
+            }
+        }
+        self.has_applied(step.text.clone());
+        Ok(())
+    }
+
+    /// Keeps the splats as they are, before a step whose loss is compared.
+    fn keep_reference(&mut self) {
+        if self.of.is_compared && self.reference.is_none() {
+            self.reference = Some(self.table.clone());
+        }
+    }
+
+    /// Warns of a count of splats that was probably meant as a percentage.
+    fn warn_of_amount(&mut self, action: &Action, text: &str) {
+        let rows = self.table.rows();
+        if let Action::Decimate(Amount::Splats(count)) = action {
+            let share = *count as f64 / rows.max(1) as f64;
+            if share < SMALL_SHARE {
+                self.host.warn(&format!(
+                    "{text}: {count} of {rows} splats are left, since a number without % is a count; {count} percent \
+                     is written {count}%"
+                ));
+            }
+        }
+    }
+
+    /// The levels of detail of the output below the finest one, which are listed with the steps.
+    fn coarser_levels(&mut self) -> Result<Vec<SplatTable>> {
+        let count = match self.of.format.has_levels() {
+            true => self.of.lod_levels,
+            false => 1,
+        };
+        let task = self.host.begin("steps of levels of detail");
+        let coarser = count.saturating_sub(1);
+        let levels = coarser_levels(&self.table, coarser, LOD_SHARE, self.scene, &task)?;
+        for (number, level) in (1..).zip(&levels) {
+            self.actions.push(StepResult {
+                action: format!("level of detail {number}"),
+                splats: level.rows(),
+                sh_degree: level.sh_degree(),
+            });
+        }
+        Ok(levels)
+    }
+
+    /// Writes the output, unless the caller refuses its loss.
+    fn write(&mut self) -> Result<(ConvertedOutput, Option<ConversionLoss>)> {
+        let (of, format) = (self.of, self.of.format);
+        let output = of.output.display();
+        for loss in format.losses(&self.table) {
+            self.host.warn(&format!("{output}: {loss}"));
+        }
+        let (mut loss, mut bytes) = (None, None);
+        let coarser = self.coarser_levels()?;
+        let levels: Vec<&SplatTable> = [&self.table].into_iter().chain(&coarser).collect();
+        let task = self.host.begin("steps of writing");
+        let (table, host) = (&self.table, &mut *self.host);
+        let (judge, reference) = (&mut self.judge, self.reference.take());
+        let accept = |new: &Path| {
+            bytes = written_bytes(new, format).ok();
+            let Some(judge) = judge.as_mut().filter(|_| of.is_compared) else {
+                return Ok(true);
+            };
+            let before = reference.as_ref().unwrap_or(table);
+            let found = judge.measure((before, table), (new, format), self.scene, host)?;
+            let is_accepted = host.accepts(&found);
+            loss = Some(found);
+            Ok(is_accepted)
+        };
+        let written = write_levels_if(&of.output, &levels, format, of.options, &task, accept)?;
+        let file = ConvertedFile {
+            path: output.to_string(),
+            format: format.name(),
+            splats: self.table.rows(),
+            sh_degree: self.table.sh_degree(),
+            file_bytes: bytes,
+        };
+        Ok((ConvertedOutput { file, written }, loss))
+    }
+}
+
+/// Applies `action`, which `text` describes in errors, to the table of the file `path`.
+///
+/// # Errors
+/// As [`Action::apply_task`], and [`Error::Argument`] if no splat is left.
+pub fn apply_step(
+    action: &Action,
+    text: &str,
+    table: &mut SplatTable,
+    path: &Path,
+    task: &Task,
+) -> Result<()> {
+    let before = table.rows();
+    let applied = action.apply_task(table, path, task);
+    applied.map_err(|error| match action {
+        // The condition may name a column that the table does not have.
+        Action::Where(_) => error.about(text.split(' ').next().unwrap_or(text)),
+        _ => error,
+    })?;
+    check_left(text, before, table.rows())
+}
+
+/// Refuses a step that drops all of `before` splats.
+fn check_left(text: &str, before: usize, left: usize) -> Result<()> {
+    if left == 0 && before > 0 {
+        let expected = "a splat that stays";
+        return Err(Error::argument(text, expected, format!("none of {before}")));
+    }
+    Ok(())
+}
+
+/// Size of the output, of all files if it is a folder.
+fn written_bytes(path: &Path, format: OutputFormat) -> io::Result<u64> {
+    let path = format.main_file(path);
+    match format.is_folder() {
+        true => bytes_below(path.parent().unwrap_or(Path::new(""))),
+        false => Ok(path.metadata()?.len()),
+    }
+}
+
+/// Size of all files below a folder.
+fn bytes_below(folder: &Path) -> io::Result<u64> {
+    let size = |entry: io::Result<std::fs::DirEntry>| {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => bytes_below(&entry.path()),
+            false => Ok(entry.metadata()?.len()),
+        }
+    };
+    std::fs::read_dir(folder)?.map(size).sum()
+}

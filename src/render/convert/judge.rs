@@ -1,0 +1,177 @@
+//! The views of a conversion: those that splats are pruned by, and those that a report looks from.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::action::Action;
+use super::between::views_between;
+use super::conversion::ConversionHost;
+use super::report::{
+    AttributeErrors, ViewComparison, ViewDifference, attribute_errors, worst_view,
+};
+use crate::cpu::RenderSettings;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::metrics::{MeanComparison, Protocol};
+use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, load_table_task};
+
+/// Views on the circle by which a scene without cameras is judged: one every 45 degrees.
+pub const JUDGING_ORBIT: u32 = 8;
+
+/// The views of a conversion, which move with the scene.
+#[derive(Default)]
+pub(super) struct Judge {
+    /// Intended actions so far, with their texts, which the views have to follow once they are read.
+    moves: Vec<(Action, String)>,
+    /// The views in the world of the table, once they were needed.
+    cameras: Option<Vec<Camera>>,
+    is_pruned: bool,
+}
+
+/// Names of the profiles by which the input and the output are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DrawnBy {
+    /// Profile of the input.
+    pub input: &'static str,
+    /// Profile of the output.
+    pub output: &'static str,
+}
+
+/// Loss of a conversion: the output against the joined inputs with their intended changes.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct ConversionLoss {
+    /// Preparation of the colours.
+    pub protocol: Protocol,
+    /// The camera file or the option that the views come from.
+    pub views_from: String,
+    /// Names of the views by which splats were pruned.
+    pub pruned_by: Option<Vec<String>>,
+    /// Whether the views lie halfway between the views by which splats were pruned.
+    pub views_are_between: bool,
+    /// How the pictures are drawn.
+    pub profiles: DrawnBy,
+    /// Difference of each view.
+    pub views: Vec<ViewDifference>,
+    /// Means over the views.
+    pub mean: MeanComparison,
+    /// Name of the view with the lowest PSNR; `None` if all are identical.
+    pub worst_view: Option<String>,
+    /// Errors of the attributes; `None` if the number of splats or the degree differs.
+    pub attributes: Option<AttributeErrors>,
+}
+
+impl Judge {
+    /// Moves the views with the scene.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an action that mirrors the scene, if views would have to follow it.
+    pub(super) fn follow(
+        &mut self,
+        action: &Action,
+        text: &str,
+        host: &dyn ConversionHost,
+    ) -> Result<()> {
+        match &mut self.cameras {
+            Some(cameras) => {
+                for camera in cameras {
+                    *camera = moved(camera, action, text)?;
+                }
+            }
+            None if host.source_of_views().1 => self.moves.push((action.clone(), text.to_owned())),
+            // The views will be found in the moved scene.
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The views by which splats of `table` are pruned.
+    pub(super) fn pruning(
+        &mut self,
+        table: &SplatTable,
+        host: &mut dyn ConversionHost,
+    ) -> Result<Vec<Camera>> {
+        self.is_pruned = true;
+        let (splats, _) = table.splats_with(&host.begin("splats"))?;
+        self.cameras(&splats, host)
+    }
+
+    fn cameras(&mut self, splats: &Splats, host: &mut dyn ConversionHost) -> Result<Vec<Camera>> {
+        if let Some(cameras) = &self.cameras {
+            return Ok(cameras.clone());
+        }
+        let mut cameras = host.views(splats)?;
+        for (action, text) in &self.moves {
+            for camera in &mut cameras {
+                *camera = moved(camera, action, text)?;
+            }
+        }
+        self.cameras = Some(cameras.clone());
+        Ok(cameras)
+    }
+
+    /// Compares the new file `written`, which holds `table` in a format, with the table `before`. After pruning, the
+    /// views are others than those by which splats were pruned, if there are any.
+    pub(super) fn measure(
+        &mut self,
+        (before, table): (&SplatTable, &SplatTable),
+        (written, format): (&Path, OutputFormat),
+        scene: &Path,
+        host: &mut dyn ConversionHost,
+    ) -> Result<ConversionLoss> {
+        let task = host.begin("splats");
+        let written = load_table_task(format.main_file(written), LoadOptions::default(), &task)?;
+        let input = before.splats_with(&task)?.0;
+        let cameras = self.cameras(&input, host)?;
+        let names = || cameras.iter().map(|camera| camera.name.clone()).collect();
+        let pruned_by = self.is_pruned.then(names);
+        let between = match self.is_pruned {
+            true => views_between(&cameras),
+            false => Vec::new(),
+        };
+        if self.is_pruned && between.is_empty() {
+            host.warn(
+                "the report looks from the views by which splats were pruned, since no two of them look in directions \
+                 within 90 degrees; pruning always looks better from there",
+            );
+        }
+        let views_are_between = !between.is_empty();
+        let output = written.splats_with(&task)?.0;
+        let profiles = [before.profile(), written.profile()];
+        let comparison = ViewComparison {
+            scenes: [&input, &output],
+            settings: profiles.map(|profile| RenderSettings {
+                profile,
+                ..RenderSettings::default()
+            }),
+            protocol: Protocol::Inria,
+            background: [0.0; 3],
+        };
+        let from = if views_are_between {
+            &between
+        } else {
+            &cameras
+        };
+        let task = host.begin("views");
+        let views = comparison.run(from, &task, |_, _, _| Ok(()))?;
+        let [input, output] = profiles.map(|profile| profile.name);
+        Ok(ConversionLoss {
+            protocol: Protocol::Inria,
+            views_from: host.source_of_views().0,
+            pruned_by,
+            views_are_between,
+            profiles: DrawnBy { input, output },
+            mean: MeanComparison::of(views.iter().map(|view| &view.comparison)),
+            worst_view: worst_view(&views).map(|view| view.name.clone()),
+            views,
+            attributes: attribute_errors(table, &written, format, scene, &task)?,
+        })
+    }
+}
+
+fn moved(camera: &Camera, action: &Action, text: &str) -> Result<Camera> {
+    action.moved(camera).ok_or_else(|| {
+        let expected = "axes that turn the scene, as views can";
+        Error::argument(text, expected, "axes that mirror it")
+    })
+}
