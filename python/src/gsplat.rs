@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows,
-    SplatSlices, SplatTable,
+    Camera, Intrinsics, Profile, ProjectedSplat, RenderSettings, Renderer, SplatRows, SplatSlices,
+    SplatTable,
 };
 use quadrille_base::image::check_memory;
+use rayon::prelude::*;
 
 use crate::arrays::{Floats, array, numbers, rows};
 use crate::errors::to_python;
@@ -84,6 +85,30 @@ fn cameras(
     cameras.map(camera).collect()
 }
 
+/// A splat that a camera sees.
+struct Seen {
+    row: u32,
+    radii: [i32; 2],
+    mean: [f32; 2],
+    depth: f32,
+    conic: [f32; 3],
+    opacity: f32,
+}
+
+impl Seen {
+    fn of(splat: &ProjectedSplat, centre: [f32; 2]) -> Self {
+        let radii = splat.radii();
+        Self {
+            row: splat.index,
+            radii: radii.map(|radius| i32::try_from(radius).unwrap_or(i32::MAX)),
+            mean: [splat.mean_px[0] + centre[0], splat.mean_px[1] + centre[1]],
+            depth: splat.depth,
+            conic: splat.conic(),
+            opacity: splat.opacity(),
+        }
+    }
+}
+
 /// The splats that cameras see, one element per pair of a camera and a splat.
 #[derive(Default)]
 struct Pairs {
@@ -112,26 +137,32 @@ impl Pairs {
     /// Adds the splats that a camera sees: at the end if `splats` is `None`, else at their rows of so many.
     fn add(&mut self, camera: usize, view: &Camera, renderer: &Renderer, splats: Option<usize>) {
         let centre = [view.width, view.height].map(|side| side as f32 / 2.0);
-        for (splat, _) in renderer.drawn() {
-            let radii = splat.radii().map(|radius| i32::try_from(radius).unwrap_or(i32::MAX));
-            let mean = [splat.mean_px[0] + centre[0], splat.mean_px[1] + centre[1]];
-            if let Some(splats) = splats {
-                let at = camera * splats + splat.index as usize;
-                self.radii[at] = radii;
-                self.means[at] = mean;
-                self.depths[at] = splat.depth;
-                self.conics[at] = splat.conic();
-                self.opacities[at] = splat.opacity();
-            } else {
-                self.cameras.push(i64::try_from(camera).unwrap_or(i64::MAX));
-                self.splats.push(splat.index.into());
-                self.radii.push(radii);
-                self.means.push(mean);
-                self.depths.push(splat.depth);
-                self.conics.push(splat.conic());
-                self.opacities.push(splat.opacity());
+        let drawn: Vec<&ProjectedSplat> = renderer.drawn().map(|(splat, _)| splat).collect();
+        let seen: Vec<Seen> = drawn
+            .par_iter()
+            .map(|splat| Seen::of(splat, centre))
+            .collect();
+        if let Some(splats) = splats {
+            for seen in seen {
+                let at = camera * splats + seen.row as usize;
+                self.radii[at] = seen.radii;
+                self.means[at] = seen.mean;
+                self.depths[at] = seen.depth;
+                self.conics[at] = seen.conic;
+                self.opacities[at] = seen.opacity;
             }
+            return;
         }
+        let all = self.cameras.len() + seen.len();
+        self.cameras
+            .resize(all, i64::try_from(camera).unwrap_or(i64::MAX));
+        self.splats
+            .extend(seen.iter().map(|seen| i64::from(seen.row)));
+        self.radii.extend(seen.iter().map(|seen| seen.radii));
+        self.means.extend(seen.iter().map(|seen| seen.mean));
+        self.depths.extend(seen.iter().map(|seen| seen.depth));
+        self.conics.extend(seen.iter().map(|seen| seen.conic));
+        self.opacities.extend(seen.iter().map(|seen| seen.opacity));
     }
 
     /// The arrays by their names in `meta`, with `shape` in front.
@@ -178,7 +209,10 @@ pub(crate) fn rasterize<'py>(
     let cameras = cameras(views, lenses, drawing.size).map_err(to_python)?;
     let means = rows::<3>("means", &geometry.0)?;
     let splats = means.len();
-    let colors = colors.as_ref().map(|c| Colors::of(c, &drawing)).transpose()?;
+    let colors = colors
+        .as_ref()
+        .map(|c| Colors::of(c, &drawing))
+        .transpose()?;
     let backgrounds = backgrounds.as_ref();
     let backgrounds = backgrounds.map(|b| numbers("backgrounds", b)).transpose()?;
     let slices = SplatSlices {

@@ -10,6 +10,7 @@ mod arrays;
 mod camera;
 mod convert;
 mod errors;
+mod gsplat;
 mod picture;
 mod render;
 mod run;
@@ -27,6 +28,8 @@ mod _quadrille {
     use super::convert::{RawTable, convert, load_table};
     #[pymodule_export]
     use super::errors::{FormatError, LimitError};
+    #[pymodule_export]
+    use super::gsplat::{rasterize, write_raw};
     #[pymodule_export]
     use super::picture::{compare, encode_picture, over, read_picture, rgb8, save_picture};
     #[pymodule_export]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import concurrent.futures
 import inspect
 import pathlib
+import threading
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -294,3 +296,35 @@ def test_discs_and_folders_of_pictures_name_what_to_use() -> None:
         ours.rasterization_2dgs()
     with pytest.raises(NotImplementedError, match="quadrille.convert"):
         ours.PngCompression()
+
+
+def test_arrays_that_change_during_a_call_do_no_harm() -> None:
+    arguments = CASE.arguments()
+    for name in ("means", "quats", "scales", "opacities", "colors"):
+        arguments[name] = arguments[name].copy()
+    is_over = threading.Event()
+
+    def disturb() -> None:
+        random = np.random.default_rng(3)
+        while not is_over.is_set():
+            for name in ("means", "quats", "scales", "opacities", "colors"):
+                values = arguments[name].reshape(-1)
+                values[random.integers(len(values), size=50)] = random.choice([np.nan, np.inf, 0, -1e30, 1, 4])
+
+    writer = threading.Thread(target=disturb)
+    writer.start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(50):
+                _, alphas, meta = rasterization(**arguments)
+                assert np.isfinite(alphas).all() and (meta["gaussian_ids"] < 400).all()
+    finally:
+        is_over.set()
+        writer.join()
+
+
+def test_calls_on_several_threads_give_the_same_bytes() -> None:
+    expected = call()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert all(same(found, expected) for found in pool.map(lambda _: call(), range(32)))

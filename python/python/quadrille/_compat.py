@@ -135,7 +135,7 @@ def _value(value: Any) -> str:
 
 def _treatment(argument: Argument) -> str:
     if argument.treatment == "refused":
-        return f"Other values than the default raise NotImplementedError. {argument.text} Instead, {argument.remedy}."
+        return f"Default only. {argument.text} Instead, {argument.remedy}."
     if argument.treatment == "ignored":
         return f"Ignored. {argument.text}"
     return argument.text
@@ -168,6 +168,9 @@ def markdown() -> str:
             "counts them.",
             "",
             "## Arguments",
+            "",
+            "Values that are not drawn raise NotImplementedError, which names what to use instead. What gsplat asserts raises",
+            "ValueError.",
             "",
             "| argument | default | gsplat | here |",
             "|---|---|---|---|",

@@ -140,6 +140,27 @@ impl Renderer {
     /// Renders channels into `picture`. With the colours of the splats alone, the numbers are those of
     /// [`Self::render_into`].
     ///
+    /// ```
+    /// use quadrille_base::Task;
+    /// use quadrille_render::cpu::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
+    /// use quadrille_render::cpu::{RenderSettings, Renderer};
+    /// use quadrille_render::preprocess::SplatRows;
+    /// use quadrille_render::synth::{Recipe, Synthetic};
+    ///
+    /// let scene = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+    /// let (arrays, camera) = (scene.splats().to_arrays(), scene.cameras()[0].resized(64, 36)?);
+    /// let rows = SplatRows::new(arrays.as_slices(), 0)?;
+    /// let values = ChannelValues::Rows { values: &[0.5; 8000], channels: 8 };
+    /// let depth = Some(ChannelDepth::Mean);
+    /// let channels = ChannelSettings { values, depth, background: None };
+    /// let (mut values, mut alphas) = (vec![0.0; 64 * 36 * 9], vec![0.0; 64 * 36]);
+    /// let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
+    /// let (of, settings, mut renderer) = ((&rows, &camera), RenderSettings::default(), Renderer::default());
+    /// renderer.render_channels(of, &settings, &channels, &mut picture, &Task::NEVER)?;
+    /// assert!(renderer.drawn().all(|(splat, bounds)| splat.opacity() > 0.0 && bounds.x0 <= bounds.x1));
+    /// # Ok::<(), quadrille_base::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Argument`] if a length does not fit; [`Error::Cancelled`], after which the content of the picture is
     /// unspecified.
