@@ -66,6 +66,11 @@ def test_the_page_is_the_table() -> None:
     assert DOCS.read_text() == _compat.markdown(), "write docs/gsplat.md again: python -m quadrille._compat > docs/gsplat.md"
 
 
+def test_the_example_of_the_page_runs() -> None:
+    example = DOCS.read_text().split("```python\n")[1].split("```")[0]
+    exec(example, {})
+
+
 REFUSED = [name for name, argument in ARGUMENTS.items() if argument.treatment == "refused"]
 OTHER = {
     "camera_model": "fisheye",

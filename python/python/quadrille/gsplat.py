@@ -334,11 +334,11 @@ def export_splats(
     is_valid = np.ones(count, bool)
     for array in arrays:
         is_valid &= np.isfinite(array.reshape(count, -1)).all(axis=1)
-    arrays = [np.ascontiguousarray(array[is_valid]) for array in arrays]
+    centres, turns, sizes, logits, sh = (np.ascontiguousarray(array[is_valid]) for array in arrays)
     name, extension = _FORMATS[format]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"splats.{extension}"
-        for loss in _quadrille.write_raw(tuple(arrays[:4]), arrays[4], os.fspath(path), name):
+        for loss in _quadrille.write_raw((centres, turns, sizes, logits), sh, os.fspath(path), name):
             warnings.warn(f"export_splats: {loss}", stacklevel=2)
         data = path.read_bytes()
     if save_to is not None:
