@@ -17,7 +17,7 @@ def watched(progress: Progress) -> Iterator[Callable[[str, int, int], object] | 
         yield None
     elif progress is True:
         try:
-            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+            from tqdm.auto import tqdm
         except ImportError as error:
             raise ImportError("progress=True needs tqdm: pip install tqdm, or pass a function") from error
         bar = tqdm(total=0)
