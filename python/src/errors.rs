@@ -43,7 +43,7 @@ fn os_error(path: &Path, reason: &io::Error, text: String) -> PyErr {
             let suffix = format!(" (os error {number})");
             let reason = reason.to_string();
             let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
-            PyOSError::new_err((number, reason, path.to_path_buf()))
+            PyOSError::new_err((number, reason, path.as_os_str().to_owned()))
         }
         None => PyOSError::new_err(text),
     }

@@ -125,8 +125,9 @@ impl Task {
     }
 
     /// Runs work that cannot be interrupted, such as a single call of a codec. If the task can be cancelled, the
-    /// work runs on a thread of its own. When it is cancelled, that thread ends by itself later, and its result
-    /// is dropped.
+    /// work runs on a thread of its own, and on a pool of as many threads as the one from which it is called: the
+    /// global pool may have other threads, and in a forked process has none. When it is cancelled, it ends by itself
+    /// later, and its result is dropped.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
@@ -139,9 +140,15 @@ impl Task {
             return Ok(work());
         }
         let (sender, receiver) = channel();
+        let threads = rayon::current_thread_index().map(|_| rayon::current_num_threads());
         let worker = std::thread::spawn(move || {
+            let pool = threads.map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build());
+            let value = match pool {
+                Some(Ok(pool)) => pool.install(work),
+                _ => work(),
+            };
             // Nobody waits for the result of a cancelled task.
-            let _ = sender.send(work());
+            let _ = sender.send(value);
         });
         loop {
             // The work may wait for threads of the pool to which this thread belongs: a thread that slept here
@@ -289,6 +296,16 @@ mod tests {
         assert_eq!(Task::new().uninterrupted(|| 7).unwrap(), 7);
         Task::NEVER.cancel();
         assert!(!Task::default().is_cancelled());
+    }
+
+    #[test]
+    fn uninterrupted_work_has_as_many_threads_as_its_caller() {
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            let seen = pool.install(|| Task::new().uninterrupted(rayon::current_num_threads));
+            assert_eq!(seen.unwrap(), threads);
+        }
     }
 
     /// All threads of the pool wait for work that needs the pool.

@@ -42,7 +42,7 @@ def _shown(shape: Shape) -> str:
     return "[" + ", ".join(str(axis) for axis in shape) + "]"
 
 
-def _as_numpy(value: object, name: str) -> NDArray[Any]:
+def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if isinstance(value, np.ndarray):
         return value
     torch = sys.modules.get("torch")
@@ -60,7 +60,8 @@ def _as_numpy(value: object, name: str) -> NDArray[Any]:
             where = f"{_DEVICES.get(int(kind), f'device {int(kind)}')}:{number}"
             raise TypeError(f"{name}: in memory of {where}; use .cpu()")
         try:
-            return np.from_dlpack(value)  # type: ignore[arg-type]
+            array: NDArray[Any] = np.from_dlpack(value)
+            return array
         except (BufferError, RuntimeError) as error:
             if not hasattr(value, "__array__"):
                 raise TypeError(f"{name}: {error}") from error

@@ -77,8 +77,8 @@ class Camera:
         >>> quadrille.Camera.look_at([0, 0, -4], [0, 0, 0], [0, -1, 0], width=64, height=36).eye
         array([ 0.,  0., -4.])
         """
-        points = [_point(value, name) for value, name in ((eye, "eye"), (target, "target"), (up, "up"))]
         size = checked_size(width, height)
+        points = _point(eye, "eye"), _point(target, "target"), _point(up, "up")
         return cls._of(_quadrille.Camera.look_at(*points, size, float(fov_degrees)))
 
     @classmethod

@@ -108,6 +108,8 @@ class Table:
 
     __slots__ = ("_raw", "columns", "comments")
 
+    _raw: _quadrille.Table
+
     #: One number per splat by the names of PLY, of the types of the file.
     columns: dict[str, NDArray[Any]]
     #: Comments of the file, in order.

@@ -101,7 +101,7 @@ class Picture:
 
 
 def read_picture(path: str | os.PathLike[str]) -> Picture:
-    """Reads a picture: .png, .exr, .npy, .jpg or .webp, by its content.
+    """Reads a picture: PNG, EXR, NPY or JPEG, by its content.
 
     Raises
     ------

@@ -6,6 +6,37 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Camera",
+    "FormatError",
+    "LimitError",
+    "Scene",
+    "Table",
+    "build_info",
+    "compare",
+    "convert",
+    "default_camera",
+    "encode_picture",
+    "load",
+    "load_cameras",
+    "load_table",
+    "loads",
+    "main",
+    "orbit",
+    "over",
+    "presets",
+    "profiles",
+    "rasterize",
+    "read_picture",
+    "render",
+    "rgb8",
+    "save_picture",
+    "set_threads",
+    "simulate",
+    "synth",
+    "write_raw",
+]
+
 _Floats = NDArray[np.float32]
 _Arrays = tuple[_Floats, ...]
 _Progress = Callable[[str, int, int], object] | None

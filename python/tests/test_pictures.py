@@ -1,0 +1,204 @@
+"""Cameras, pictures, comparison and simulation."""
+
+from __future__ import annotations
+
+import json
+import math
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import quadrille
+
+Vase = tuple[quadrille.Scene, list[quadrille.Camera]]
+K = [[60.0, 0.0, 32.0], [0.0, 60.0, 18.0], [0.0, 0.0, 1.0]]
+
+
+def test_cameras() -> None:
+    camera = quadrille.Camera.look_at([1, 2, 3], [1, 2, 8], [0, -1, 0], width=64, height=36, fov_degrees=90)
+    np.testing.assert_allclose(camera.viewmat[:3, :3], np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(camera.eye, [1, 2, 3])
+    np.testing.assert_allclose(camera.K[1, 1], 18 / math.tan(math.pi / 4))
+    np.testing.assert_allclose(camera.camera_to_world @ camera.viewmat, np.eye(4), atol=1e-15)
+    wide = quadrille.Camera(64, 36, K, np.eye(4), lens="fisheye", name="wide")
+    assert (wide.lens, wide.name) == ("fisheye", "wide")
+    assert pickle.loads(pickle.dumps(wide)) == wide != camera
+    pose = np.eye(4)
+    pose[:3, 3] = [1, 2, 3]
+    opengl = quadrille.Camera.from_opengl(pose, K, 64, 36)
+    np.testing.assert_allclose(opengl.eye, [1, 2, 3])
+    # OpenGL looks along -z with y up.
+    np.testing.assert_allclose(opengl.viewmat[:3, :3], np.diag([1, -1, -1]))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"width": 0}, ValueError, "width: expected 1 to 32768 pixels, found 0"),
+        ({"height": 32769}, ValueError, "height: expected 1 to 32768 pixels, found 32769"),
+        ({"width": 6.5}, TypeError, "width: expected a whole number"),
+        ({"K": np.eye(4)}, ValueError, r"K: expected \[3, 3\], found \[4, 4\]"),
+        ({"K": [[60, 1, 32], [0, 60, 18], [0, 0, 1]]}, ValueError, "K: expected"),
+        ({"K": [[0, 0, 32], [0, 60, 18], [0, 0, 1]]}, ValueError, "focal length"),
+        ({"viewmat": 2 * np.eye(4)}, ValueError, "viewmat: last row"),
+        ({"viewmat": np.diag([2, 2, 2, 1])}, ValueError, "rotation"),
+        ({"viewmat": np.full((4, 4), np.nan)}, ValueError, "viewmat"),
+        ({"lens": "cube"}, ValueError, "lens: expected one of pinhole"),
+    ],
+)
+def test_cameras_that_cannot_be(change: dict[str, object], error: type, message: str) -> None:
+    arguments = {"width": 64, "height": 36, "K": K, "viewmat": np.eye(4), **change}
+    with pytest.raises(error, match=message):
+        quadrille.Camera(**arguments)  # type: ignore[arg-type]
+
+
+def test_camera_files(tmp_path: pathlib.Path, vase: Vase) -> None:
+    frames = [{"file_path": "a.png", "transform_matrix": np.eye(4).tolist()}]
+    path = tmp_path / "transforms.json"
+    path.write_text(json.dumps({"fl_x": 60, "fl_y": 60, "cx": 32, "cy": 18, "w": 64, "h": 36, "frames": frames}))
+    (camera,) = quadrille.load_cameras(path)
+    assert camera.name == "a" and (camera.width, camera.height) == (64, 36)
+    with pytest.raises(quadrille.FormatError):
+        path.write_text("{}")
+        quadrille.load_cameras(path)
+
+
+def test_picture_of_layers(vase: Vase, view: quadrille.Camera) -> None:
+    layers = ["depth", "normal", "id", "count", "top:3"]
+    picture = quadrille.render(vase[0], view, layers=layers)
+    shapes = {name: (array.shape, array.dtype.name) for name, array in picture.layers.items()}
+    assert shapes == {
+        "depth": ((54, 96), "float32"),
+        "normal": ((54, 96, 3), "float32"),
+        "id": ((54, 96), "uint32"),
+        "count": ((54, 96), "uint32"),
+        "top-id": ((54, 96, 3), "uint32"),
+        "top-weight": ((54, 96, 3), "float32"),
+    }
+    plain = quadrille.render(vase[0], view)
+    assert plain.rgba.tobytes() == picture.rgba.tobytes()
+    assert picture.counts["fragments_blended"] == picture.layers["count"].sum()
+    np.testing.assert_array_equal(picture.layers["top-id"][..., 0], picture.layers["id"])
+    covered = picture.rgba[..., 3] > 0.9
+    far = quadrille.render(vase[0], view, layers=["depth"], depth="distance").layers["depth"]
+    assert (far[covered] >= picture.layers["depth"][covered] * (1 - 1e-6)).all()
+    assert set(plain.times_ms) == {"preprocess", "bin", "sort", "raster", "total"}
+
+
+def test_reference_and_threads_and_profiles(vase: Vase, view: quadrille.Camera) -> None:
+    fast = quadrille.render(vase[0], view)
+    slow = quadrille.render(vase[0], view, reference=True)
+    assert np.abs(fast.rgba - slow.rgba).max() < 2e-5
+    for threads in (1, 2, 8):
+        assert quadrille.render(vase[0], view, threads=threads).rgba.tobytes() == fast.rgba.tobytes()
+    for profile in quadrille.profiles():
+        assert quadrille.render(vase[0], view, profile=profile).rgba.any()
+    with pytest.raises(ValueError, match="profile: expected one of inria"):
+        quadrille.render(vase[0], view, profile="none")
+    with pytest.raises(ValueError, match="stop: expected"):
+        quadrille.render(vase[0], view, stop="never")
+    with pytest.raises(ValueError, match="layers: expected"):
+        quadrille.render(vase[0], view, layers=["colour"])
+    with pytest.raises(ValueError, match="layers: expected top:1 to top:32"):
+        quadrille.render(vase[0], view, layers=["top:99"])
+    with pytest.raises(ValueError, match="depth: expected"):
+        quadrille.render(vase[0], view, depth="w")
+    with pytest.raises(ValueError, match="threads: expected"):
+        quadrille.render(vase[0], view, threads=-1)
+
+
+def test_the_program_and_the_module_draw_the_same_bytes(tmp_path: pathlib.Path, vase: Vase) -> None:
+    scene, out = tmp_path / "vase.ply", tmp_path / "vase.npy"
+    vase[0].save(scene)
+    eye = vase[1][0].eye
+    words = ["--eye=" + ",".join(map(str, eye)), "--target=0,0,0", "--up=0,-1,0", "--fov=50", "--width=96", "--height=54"]
+    command = [sys.executable, "-m", "quadrille", "render", str(scene), *words, "-o", str(out), "--quiet"]
+    subprocess.run(command, check=True)
+    camera = quadrille.Camera.look_at(eye, [0, 0, 0], [0, -1, 0], width=96, height=54, fov_degrees=50)
+    ours = quadrille.render(quadrille.load(scene), camera)
+    assert ours.rgba.tobytes() == np.load(out).tobytes()
+    assert quadrille.read_picture(out).rgba.tobytes() == ours.rgba.tobytes()
+
+
+def test_the_command_line_reports_its_codes() -> None:
+    for words, code in ((["--version"], 0), (["render"], 2), (["info", "no-such-file.ply"], 3)):
+        done = subprocess.run([sys.executable, "-m", "quadrille", *words], capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+    version = subprocess.run([sys.executable, "-m", "quadrille", "--version"], capture_output=True, text=True).stdout
+    assert version.split() == ["quadrille", quadrille.build_info()["version"]]
+
+
+def test_pictures_as_others_take_them(tmp_path: pathlib.Path, vase: Vase, view: quadrille.Camera) -> None:
+    picture = quadrille.render(vase[0], view)
+    assert np.asarray(picture) is picture.rgba
+    assert np.from_dlpack(picture).tobytes() == picture.rgba.tobytes()
+    assert np.asarray(picture, dtype=np.float64).dtype == np.float64
+    assert picture._repr_png_().startswith(b"\x89PNG")
+    white = picture.over(1.0)
+    np.testing.assert_allclose(white.rgba[..., :3], picture.rgba[..., :3] + 1 - picture.rgba[..., 3:], atol=1e-6)
+    np.testing.assert_array_equal(white.rgb8(), picture.rgb8(background=[1, 1, 1]))
+    np.testing.assert_array_equal(quadrille.render(vase[0], view, background=1).rgba, white.rgba)
+    picture.save(tmp_path / "a.webp")
+    for name in ("a.png", "a.exr", "a.npy"):
+        picture.save(tmp_path / name)
+        assert quadrille.read_picture(tmp_path / name).rgba.shape == picture.rgba.shape
+    with pytest.raises(ValueError, match="an opaque picture"):
+        picture.save(tmp_path / "a.jpg")
+    with pytest.raises(ValueError, match="a name that ends in"):
+        picture.save(tmp_path / "a.bmp")
+    with pytest.raises(FileNotFoundError):
+        quadrille.read_picture(tmp_path / "none.png")
+
+
+def test_comparison() -> None:
+    grey = np.full((20, 30, 3), 128, np.uint8)
+    other = grey + np.uint8(16)
+    found = quadrille.compare(grey, other, error_map=True)
+    assert found["psnr_db"] == pytest.approx(20 * math.log10(255 / 16), abs=1e-4)
+    assert found["flip_map"].shape == (20, 30) and found["flip_map"].mean() == pytest.approx(found["flip"], rel=1e-5)
+    assert quadrille.compare(grey, grey)["psnr_db"] is None
+    with pytest.raises(ValueError):
+        quadrille.compare(grey, other[:10])
+    with pytest.raises(ValueError, match=r"a: expected \[H, W, 3\] or \[H, W, 4\], found \[20, 30\]"):
+        quadrille.compare(grey[..., 0], other)
+    with pytest.raises(ValueError, match="protocol: expected"):
+        quadrille.compare(grey, other, protocol="best")
+
+
+def test_simulation(vase: Vase, view: quadrille.Camera) -> None:
+    found = quadrille.simulate(vase[0], view, variants=["baseline", "het", "compute"], maps=True)
+    by_name = {run["name"]: run for run in found["variants"]}
+    assert list(by_name) == ["baseline", "het", "compute"]
+    assert by_name["het"]["cycles"] > 0 and found["ratios"]["het"]
+    maps = found["maps"]
+    assert set(maps) == {"baseline", "het"} and maps["baseline"]["blended"].shape == (54, 96)
+    assert (maps["het"]["blended"] <= maps["baseline"]["blended"]).all()
+    small = quadrille.simulate(vase[0], view, variants="baseline", settings={"crop.format": "rgba8"})
+    assert small["changed"] == {"crop.format": '"rgba8"'}
+    again = quadrille.simulate(vase[0], view, variants="baseline", settings={"crop.format": "rgba8"}, threads=1)
+    without_times = lambda d: {k: v for k, v in d["variants"][0].items() if not k.startswith("host_")}  # noqa: E731
+    assert without_times(small) == without_times(again)
+    with pytest.warns(UserWarning, match="has no effect"):
+        quadrille.simulate(vase[0], view, variants="baseline", settings={"qru.entries": 4})
+    for arguments, message in (
+        ({"variants": ["fast"]}, "variants: expected"),
+        ({"preset": "voodoo"}, "preset: expected"),
+        ({"settings": {"tc.bins": "many"}}, "tc.bins"),
+        ({"settings": {"no.such": 1}}, "no"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            quadrille.simulate(vase[0], view, **arguments)  # type: ignore[arg-type]
+
+
+def test_html_and_names(vase: Vase, view: quadrille.Camera) -> None:
+    assert "2,000" in vase[0]._repr_html_()
+    assert repr(quadrille.render(vase[0], view, layers="depth")) == "Picture(96x54, depth)"
+    assert "render" in dir(quadrille)
+    with pytest.raises(AttributeError):
+        _ = quadrille.no_such_name  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        quadrille.Scene()
