@@ -21,6 +21,9 @@ use crate::scene::output_format;
 /// Doubles in C order.
 type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
+/// Splats whose entries of `meta` are computed at a time, on all threads.
+const BATCH: usize = 1 << 16;
+
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
 type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
 
@@ -137,32 +140,57 @@ impl Pairs {
     /// Adds the splats that a camera sees: at the end if `splats` is `None`, else at their rows of so many.
     fn add(&mut self, camera: usize, view: &Camera, renderer: &Renderer, splats: Option<usize>) {
         let centre = [view.width, view.height].map(|side| side as f32 / 2.0);
-        let drawn: Vec<&ProjectedSplat> = renderer.drawn().map(|(splat, _)| splat).collect();
-        let seen: Vec<Seen> = drawn
-            .par_iter()
-            .map(|splat| Seen::of(splat, centre))
-            .collect();
-        if let Some(splats) = splats {
-            for seen in seen {
-                let at = camera * splats + seen.row as usize;
-                self.radii[at] = seen.radii;
-                self.means[at] = seen.mean;
-                self.depths[at] = seen.depth;
-                self.conics[at] = seen.conic;
-                self.opacities[at] = seen.opacity;
-            }
-            return;
+        let mut drawn = renderer.drawn().map(|(splat, _)| splat);
+        if splats.is_none() {
+            self.reserve(renderer.drawn().count());
         }
-        let all = self.cameras.len() + seen.len();
-        self.cameras
-            .resize(all, i64::try_from(camera).unwrap_or(i64::MAX));
-        self.splats
-            .extend(seen.iter().map(|seen| i64::from(seen.row)));
-        self.radii.extend(seen.iter().map(|seen| seen.radii));
-        self.means.extend(seen.iter().map(|seen| seen.mean));
-        self.depths.extend(seen.iter().map(|seen| seen.depth));
-        self.conics.extend(seen.iter().map(|seen| seen.conic));
-        self.opacities.extend(seen.iter().map(|seen| seen.opacity));
+        loop {
+            let batch: Vec<&ProjectedSplat> = drawn.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return;
+            }
+            let seen: Vec<Seen> = batch
+                .par_iter()
+                .map(|splat| Seen::of(splat, centre))
+                .collect();
+            match splats {
+                Some(splats) => self.put(camera * splats, &seen),
+                None => self.append(camera, &seen),
+            }
+        }
+    }
+
+    /// Makes room for the splats of a camera, and for no more.
+    fn reserve(&mut self, seen: usize) {
+        self.cameras.reserve_exact(seen);
+        self.splats.reserve_exact(seen);
+        self.radii.reserve_exact(seen);
+        self.means.reserve_exact(seen);
+        self.depths.reserve_exact(seen);
+        self.conics.reserve_exact(seen);
+        self.opacities.reserve_exact(seen);
+    }
+
+    fn append(&mut self, camera: usize, seen: &[Seen]) {
+        let camera = i64::try_from(camera).unwrap_or(i64::MAX);
+        self.cameras.resize(self.cameras.len() + seen.len(), camera);
+        self.splats.extend(seen.iter().map(|s| i64::from(s.row)));
+        self.radii.extend(seen.iter().map(|s| s.radii));
+        self.means.extend(seen.iter().map(|s| s.mean));
+        self.depths.extend(seen.iter().map(|s| s.depth));
+        self.conics.extend(seen.iter().map(|s| s.conic));
+        self.opacities.extend(seen.iter().map(|s| s.opacity));
+    }
+
+    fn put(&mut self, first: usize, seen: &[Seen]) {
+        for seen in seen {
+            let at = first + seen.row as usize;
+            self.radii[at] = seen.radii;
+            self.means[at] = seen.mean;
+            self.depths[at] = seen.depth;
+            self.conics[at] = seen.conic;
+            self.opacities[at] = seen.opacity;
+        }
     }
 
     /// The arrays by their names in `meta`, with `shape` in front.

@@ -71,14 +71,14 @@ def cases() -> dict[str, Case]:
     cloud = _geometry(random, 400, wide, (0.02, 0.3), (0, 1))
     needles = _geometry(random, 300, wide, (0.0005, 0.8), (0.2, 1))
     close = _geometry(random, 120, [1.0, 0.6, 2.5], (0.1, 0.8), (0.05, 0.9))
-    tiny = _geometry(random, 1500, wide, (1e-4, 0.01), (0.3, 1))
-    opaque = _geometry(random, 300, wide, (0.1, 0.5), (0.9, 1))
+    tiny = _geometry(random, 800, wide, (1e-4, 0.03), (0.3, 1))
+    opaque = _geometry(random, 150, wide, (0.1, 0.5), (0.9, 1))
     # At the caps of alpha.
     opaque["opacities"][::2] = 1
     return {
         "cloud": Case(cloud, rows(400, 16, 3), 3, rows(2, 3), views, lenses, plain),
         "needles": Case(needles, rows(2, 300, 9, 3), 1, None, views, lenses, plain),
         "close": Case(close, rows(120, 3), None, rows(2, 3), views, lenses, {"near_plane": 0.4, "far_plane": 5.0}),
-        "tiny": Case(tiny, rows(2, 1500, 5), None, rows(2, 5), views, lenses, {"eps2d": 0.1}),
-        "opaque": Case(opaque, rows(300, 25, 3), 4, None, views, lenses, plain),
+        "tiny": Case(tiny, rows(2, 800, 5), None, rows(2, 5), views, lenses, {"eps2d": 0.1}),
+        "opaque": Case(opaque, rows(150, 25, 3), 4, None, views, lenses, plain),
     }

@@ -72,7 +72,7 @@ def test_pixels_are_those_of_gsplat(name: str, mode: str, compat: str) -> None:
         for camera, (splats, picture) in enumerate(expected(name, compat, rasterize_mode)):
             is_near = picture.margin < NEAR_A_CUT
             assert is_near.mean() <= SHARE_NEAR_A_CUT
-            assert picture.alphas.max() > 0.5
+            assert picture.alphas.max() > 0.3
             channels = picture.channels
             largest = np.abs(channels[..., -1]).max()
             if "D" in mode.split("+")[-1]:
