@@ -68,7 +68,7 @@ impl Drawing {
 }
 
 /// The cameras of matrices [C, 4, 4] and [C, 3, 3].
-fn cameras(
+fn cameras_of(
     views: &[f64],
     lenses: &[f64],
     (width, height): (u32, u32),
@@ -228,13 +228,14 @@ pub(crate) fn rasterize<'py>(
     py: Python<'py>,
     geometry: Geometry<'py>,
     colors: Option<Floats<'py>>,
-    (views, lenses): (Doubles<'py>, Doubles<'py>),
+    cameras: (Doubles<'py>, Doubles<'py>),
     backgrounds: Option<Floats<'py>>,
     drawing: Drawing,
 ) -> PyResult<Rasterized<'py>> {
     let profile = drawing.profile().map_err(to_python)?;
-    let (views, lenses) = (numbers("viewmats", &views)?, numbers("Ks", &lenses)?);
-    let cameras = cameras(views, lenses, drawing.size).map_err(to_python)?;
+    let views = numbers("viewmats", &cameras.0)?;
+    let lenses = numbers("Ks", &cameras.1)?;
+    let cameras = cameras_of(views, lenses, drawing.size).map_err(to_python)?;
     let means = rows::<3>("means", &geometry.0)?;
     let splats = means.len();
     let colors = colors
@@ -265,10 +266,8 @@ pub(crate) fn rasterize<'py>(
         true => Pairs::default(),
         false => Pairs::zeroed(cameras.len() * splats),
     };
-    let call = Call {
-        threads: drawing.threads,
-        ..Call::default()
-    };
+    let mut call = Call::default();
+    call.threads = drawing.threads;
     let pairs_of = &mut pairs;
     let invalid = call.run(py, |task| {
         let mut renderer = Renderer::default();
