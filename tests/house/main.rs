@@ -19,7 +19,7 @@ const MAX_MEMBER_LINES: usize = 16_000;
 const MAX_FACADE_ITEMS: usize = 170;
 /// Names that the repository's top level may hold, beside dot-files and licences.
 const TOP_LEVEL: &str = "Cargo.toml Cargo.lock README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff build.rs \
-    deny.toml src scenes reference benches tests examples docs";
+    deny.toml src python scenes reference benches tests examples docs";
 
 /// Paths (with `/`, from the member's root) and texts of the files of each member, by its name.
 type Members = BTreeMap<String, Vec<(String, String)>>;

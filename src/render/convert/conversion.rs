@@ -8,14 +8,15 @@ use serde::Serialize;
 use super::action::Action;
 use super::concat::concatenate;
 use super::decimate::{Amount, coarser_levels};
-use super::judge::{ConversionLoss, Judge};
+use super::host::ConversionHost;
+use super::judge::Judge;
 use super::prune::prune;
+use super::report::ConversionLoss;
 use super::step::{Change, Step};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_scene::{
-    Camera, LoadOptions, OutputFormat, SplatTable, Splats, WriteOptions, load_table_task,
-    write_levels_if,
+    LoadOptions, OutputFormat, SplatTable, WriteOptions, load_table_task, write_levels_if,
 };
 
 /// Levels of detail of a streamed SOG by default (assumed): the coarsest has an eighth of the splats.
@@ -49,36 +50,6 @@ pub struct Conversion {
     pub lod_levels: usize,
     /// Whether views of the output are compared with views of the input.
     pub is_compared: bool,
-}
-
-/// What a conversion needs from its caller.
-pub trait ConversionHost {
-    /// Takes a warning: something that the output does not hold, or a value that is probably not meant.
-    fn warn(&mut self, text: &str);
-
-    /// Takes a table that was read from the file `path`.
-    fn has_read(&mut self, path: &Path, table: &SplatTable) {
-        let _ = (path, table);
-    }
-
-    /// Begins a part of the work, whose progress counts `counted`. The part before has ended.
-    fn begin(&mut self, counted: &str) -> Task;
-
-    /// The views by which the scene is pruned and compared, for a scene of `splats`.
-    ///
-    /// # Errors
-    /// Errors of the source of the views.
-    fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>>;
-
-    /// The source of the views in words, and whether they have places in the world of the inputs. Views without a place
-    /// are found in the scene as it is when they are needed first.
-    fn source_of_views(&self) -> (String, bool);
-
-    /// Whether the output is to be kept, given its loss. An output that is not kept leaves an old file as it is.
-    fn accepts(&mut self, loss: &ConversionLoss) -> bool {
-        let _ = loss;
-        true
-    }
 }
 
 /// A file that was read or written.

@@ -2,14 +2,10 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::action::Action;
 use super::between::views_between;
-use super::conversion::ConversionHost;
-use super::report::{
-    AttributeErrors, ViewComparison, ViewDifference, attribute_errors, worst_view,
-};
+use super::host::ConversionHost;
+use super::report::{ConversionLoss, DrawnBy, ViewComparison, attribute_errors, worst_view};
 use crate::cpu::RenderSettings;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{MeanComparison, Protocol};
@@ -26,39 +22,6 @@ pub(super) struct Judge {
     /// The views in the world of the table, once they were needed.
     cameras: Option<Vec<Camera>>,
     is_pruned: bool,
-}
-
-/// Names of the profiles by which the input and the output are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct DrawnBy {
-    /// Profile of the input.
-    pub input: &'static str,
-    /// Profile of the output.
-    pub output: &'static str,
-}
-
-/// Loss of a conversion: the output against the joined inputs with their intended changes.
-#[derive(Debug, Serialize)]
-#[non_exhaustive]
-pub struct ConversionLoss {
-    /// Preparation of the colours.
-    pub protocol: Protocol,
-    /// The camera file or the option that the views come from.
-    pub views_from: String,
-    /// Names of the views by which splats were pruned.
-    pub pruned_by: Option<Vec<String>>,
-    /// Whether the views lie halfway between the views by which splats were pruned.
-    pub views_are_between: bool,
-    /// How the pictures are drawn.
-    pub profiles: DrawnBy,
-    /// Difference of each view.
-    pub views: Vec<ViewDifference>,
-    /// Means over the views.
-    pub mean: MeanComparison,
-    /// Name of the view with the lowest PSNR; `None` if all are identical.
-    pub worst_view: Option<String>,
-    /// Errors of the attributes; `None` if the number of splats or the degree differs.
-    pub attributes: Option<AttributeErrors>,
 }
 
 impl Judge {

@@ -8,6 +8,7 @@ mod condition;
 mod conversion;
 mod decimate;
 mod floaters;
+mod host;
 mod judge;
 mod neighbours;
 mod prune;
@@ -19,13 +20,15 @@ pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
 pub use conversion::{
-    Conversion, ConversionHost, Converted, ConvertedFile, ConvertedOutput, LOD_LEVELS,
-    MAX_LOD_LEVELS, StepResult, apply_step,
+    Conversion, Converted, ConvertedFile, ConvertedOutput, LOD_LEVELS, MAX_LOD_LEVELS, StepResult,
+    apply_step,
 };
 pub use decimate::{Amount, coarser_levels};
-pub use judge::{ConversionLoss, DrawnBy, JUDGING_ORBIT};
+pub use host::ConversionHost;
+pub use judge::JUDGING_ORBIT;
 pub use prune::{largest_weights, prune};
 pub use report::{
-    AttributeError, AttributeErrors, ViewComparison, ViewDifference, attribute_errors, worst_view,
+    AttributeError, AttributeErrors, ConversionLoss, DrawnBy, ViewComparison, ViewDifference,
+    attribute_errors, worst_view,
 };
 pub use step::{Change, ChangeKind, Step};

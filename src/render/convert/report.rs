@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cpu::{RenderSettings, Renderer};
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
-use quadrille_base::image::metrics::{Comparison, Protocol, compare_over};
+use quadrille_base::image::metrics::{Comparison, MeanComparison, Protocol, compare_over};
 use quadrille_base::math::SH_C0;
 use quadrille_base::task::Task;
 use quadrille_scene::activation::sigmoid;
@@ -51,6 +51,39 @@ pub struct AttributeErrors {
     pub colour: AttributeError,
     /// Higher coefficients of the spherical harmonics.
     pub sh_rest: AttributeError,
+}
+
+/// Names of the profiles by which the input and the output are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DrawnBy {
+    /// Profile of the input.
+    pub input: &'static str,
+    /// Profile of the output.
+    pub output: &'static str,
+}
+
+/// Loss of a conversion: the output against the joined inputs with their intended changes.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct ConversionLoss {
+    /// Preparation of the colours.
+    pub protocol: Protocol,
+    /// The camera file or the option that the views come from.
+    pub views_from: String,
+    /// Names of the views by which splats were pruned.
+    pub pruned_by: Option<Vec<String>>,
+    /// Whether the views lie halfway between the views by which splats were pruned.
+    pub views_are_between: bool,
+    /// How the pictures are drawn.
+    pub profiles: DrawnBy,
+    /// Difference of each view.
+    pub views: Vec<ViewDifference>,
+    /// Means over the views.
+    pub mean: MeanComparison,
+    /// Name of the view with the lowest PSNR; `None` if all are identical.
+    pub worst_view: Option<String>,
+    /// Errors of the attributes; `None` if the number of splats or the degree differs.
+    pub attributes: Option<AttributeErrors>,
 }
 
 /// Two scenes whose views are compared: how each is drawn, and how the pictures are compared.

@@ -1,0 +1,114 @@
+"""The evaluation loop of a trainer, without torch and without a GPU.
+
+    python evaluate.py point_cloud.ply --cameras cameras.json --photos images/ --width 980
+
+Splats are activated as gsplat's `simple_trainer.py` does, drawn by the same call from every camera, and compared with the
+photos of the same names. Without photos, the pictures are written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import quadrille
+from quadrille.gsplat import rasterization
+
+Array = NDArray[Any]
+
+
+def parameters(path: str | pathlib.Path) -> dict[str, Array]:
+    """The parameters of a trainer, from its PLY: logarithms of scales, logits of opacities, coefficients."""
+    columns = quadrille.load_table(path).columns
+    rest = sum(name.startswith("f_rest_") for name in columns)
+
+    def stack(names: list[str]) -> Array:
+        return np.stack([columns[name] for name in names], axis=1)
+
+    # The file holds all coefficients of red, then of green, then of blue.
+    higher = np.zeros((len(columns["x"]), 3, 0), np.float32)
+    if rest:
+        higher = stack([f"f_rest_{i}" for i in range(rest)]).reshape(-1, 3, rest // 3)
+    return {
+        "means": stack(["x", "y", "z"]),
+        "quats": stack([f"rot_{i}" for i in range(4)]),
+        "scales": stack([f"scale_{i}" for i in range(3)]),
+        "opacities": columns["opacity"],
+        "sh0": stack([f"f_dc_{i}" for i in range(3)])[:, None],
+        "shN": higher.transpose(0, 2, 1),
+    }
+
+
+def drawn(
+    splats: dict[str, Array], cameras: list[quadrille.Camera]
+) -> Iterator[tuple[quadrille.Camera, NDArray[np.float32]]]:
+    """The picture of each camera, [H, W, 3] over black, not clamped."""
+    colors = np.ascontiguousarray(np.concatenate([splats["sh0"], splats["shN"]], axis=1))
+    activated = {
+        "means": splats["means"],
+        "quats": splats["quats"],
+        "scales": np.exp(splats["scales"]),
+        "opacities": 1 / (1 + np.exp(-splats["opacities"])),
+        "colors": colors,
+    }
+    for camera in cameras:
+        colours, _, _ = rasterization(
+            **activated,
+            viewmats=camera.viewmat[None],
+            Ks=camera.K[None],
+            width=camera.width,
+            height=camera.height,
+            sh_degree=int(np.sqrt(colors.shape[1])) - 1,
+            near_plane=0.01,
+            far_plane=1e10,
+            packed=False,
+            meta=False,
+        )
+        yield camera, colours[0]
+
+
+def main() -> None:
+    """Evaluates a scene and prints the metrics as JSON, as the trainer does."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scene")
+    parser.add_argument("--cameras", required=True)
+    parser.add_argument("--photos", type=pathlib.Path, help="folder with a picture of each view")
+    parser.add_argument("--width", type=int, help="width of the pictures [default: as in the camera file]")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("renders"))
+    arguments = parser.parse_args()
+    cameras = quadrille.load_cameras(arguments.cameras)
+    if arguments.width:
+        ratio = [arguments.width / camera.width for camera in cameras]
+        cameras = [c.resized(arguments.width, max(1, round(c.height * r))) for c, r in zip(cameras, ratio)]
+    splats = parameters(arguments.scene)
+    found: list[dict[str, Any]] = []
+    start = time.perf_counter()
+    for camera, colours in drawn(splats, cameras):
+        if arguments.photos is None:
+            arguments.output.mkdir(exist_ok=True)
+            opaque = np.ones((*colours.shape[:2], 1), np.float32)
+            quadrille.Picture(np.concatenate([colours, opaque], axis=2)).save(arguments.output / f"{camera.name}.png")
+            continue
+        photo = next(arguments.photos.glob(f"{camera.name}.*"))
+        found.append(quadrille.compare(colours, quadrille.read_picture(photo)))
+    print(
+        json.dumps(
+            {
+                "psnr": np.mean([f["psnr_db"] for f in found]) if found else None,
+                "ssim": np.mean([f["ssim"] for f in found]) if found else None,
+                "ellipse_time": (time.perf_counter() - start) / len(cameras),
+                "num_GS": len(splats["means"]),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

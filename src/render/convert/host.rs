@@ -1,0 +1,38 @@
+//! The caller of a conversion.
+
+use std::path::Path;
+
+use super::report::ConversionLoss;
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
+use quadrille_scene::{Camera, SplatTable, Splats};
+
+/// What a conversion needs from its caller.
+pub trait ConversionHost {
+    /// Takes a warning: something that the output does not hold, or a value that is probably not meant.
+    fn warn(&mut self, text: &str);
+
+    /// Takes a table that was read from the file `path`.
+    fn has_read(&mut self, path: &Path, table: &SplatTable) {
+        let _ = (path, table);
+    }
+
+    /// Begins a part of the work, whose progress counts `counted`. The part before has ended.
+    fn begin(&mut self, counted: &str) -> Task;
+
+    /// The views by which the scene is pruned and compared, for a scene of `splats`.
+    ///
+    /// # Errors
+    /// Errors of the source of the views.
+    fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>>;
+
+    /// The source of the views in words, and whether they have places in the world of the inputs. Views without a place
+    /// are found in the scene as it is when they are needed first.
+    fn source_of_views(&self) -> (String, bool);
+
+    /// Whether the output is to be kept, given its loss. An output that is not kept leaves an old file as it is.
+    fn accepts(&mut self, loss: &ConversionLoss) -> bool {
+        let _ = loss;
+        true
+    }
+}
