@@ -233,7 +233,8 @@ pub(crate) fn rasterize<'py>(
     drawing: Drawing,
 ) -> PyResult<Rasterized<'py>> {
     let profile = drawing.profile().map_err(to_python)?;
-    let (views, lenses) = (numbers("viewmats", &cameras.0)?, numbers("Ks", &cameras.1)?);
+    let views = numbers("viewmats", &cameras.0)?;
+    let lenses = numbers("Ks", &cameras.1)?;
     let cameras = cameras_of(views, lenses, drawing.size).map_err(to_python)?;
     let means = rows::<3>("means", &geometry.0)?;
     let splats = means.len();
@@ -265,10 +266,8 @@ pub(crate) fn rasterize<'py>(
         true => Pairs::default(),
         false => Pairs::zeroed(cameras.len() * splats),
     };
-    let call = Call {
-        threads: drawing.threads,
-        ..Call::default()
-    };
+    let mut call = Call::default();
+    call.threads = drawing.threads;
     let pairs_of = &mut pairs;
     let invalid = call.run(py, |task| {
         let mut renderer = Renderer::default();
