@@ -288,7 +288,7 @@ _FORMATS = {
     "ply": ("ply", "ply"),
     "splat": ("splat", "splat"),
     "ply_compressed": ("compressed-ply", "compressed.ply"),
-    "spz": ("spz", "spz"),
+    "spz": ("spz4", "spz"),
     "sog": ("sog", "sog"),
 }
 
