@@ -61,8 +61,7 @@ def main() -> None:
     else:
         scene, _ = quadrille.synth("object", splats=5000)
     cameras = quadrille.load_cameras(arguments.cameras) if arguments.cameras else quadrille.orbit(scene, 4)
-    heights = [max(1, round(camera.height * arguments.width / camera.width)) for camera in cameras]
-    views = [camera.resized(arguments.width, height) for camera, height in zip(cameras, heights)]
+    views = [camera.resized(arguments.width) for camera in cameras]
     rows = suite(scene, views, arguments.presets, workers=arguments.workers)
     out = open(arguments.output, "w", newline="") if arguments.output else sys.stdout
     with out:

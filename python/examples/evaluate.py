@@ -85,8 +85,7 @@ def main() -> None:
     arguments = parser.parse_args()
     cameras = quadrille.load_cameras(arguments.cameras)
     if arguments.width:
-        ratio = [arguments.width / camera.width for camera in cameras]
-        cameras = [c.resized(arguments.width, max(1, round(c.height * r))) for c, r in zip(cameras, ratio)]
+        cameras = [camera.resized(arguments.width) for camera in cameras]
     splats = parameters(arguments.scene)
     found: list[dict[str, Any]] = []
     start = time.perf_counter()

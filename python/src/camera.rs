@@ -94,8 +94,19 @@ impl RawCamera {
         camera.map(Self).map_err(to_python)
     }
 
-    fn resized(&self, width: u32, height: u32) -> PyResult<Self> {
-        self.0.resized(width, height).map(Self).map_err(to_python)
+    /// The view on a picture of another size: with both sides, each axis by its own factor; with one, as the command
+    /// line resizes.
+    fn resized(&self, width: Option<u32>, height: Option<u32>) -> PyResult<Self> {
+        let resized = match (width, height) {
+            (Some(width), Some(height)) => self.0.resized(width, height),
+            (width, height) => PictureSize {
+                width,
+                height,
+                ..PictureSize::default()
+            }
+            .apply(&self.0),
+        };
+        resized.map(Self).map_err(to_python)
     }
 
     #[getter]

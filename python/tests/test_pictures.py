@@ -183,7 +183,7 @@ def test_simulation(vase: Vase, view: quadrille.Camera) -> None:
     without_times = lambda d: {k: v for k, v in d["variants"][0].items() if not k.startswith("host_")}  # noqa: E731
     assert without_times(small) == without_times(again)
     with pytest.warns(UserWarning, match="has no effect"):
-        quadrille.simulate(vase[0], view, variants="baseline", settings={"qru.entries": 4})
+        quadrille.simulate(vase[0], view, variants="baseline", settings={"qru.window": 64})
     for arguments, message in (
         ({"variants": ["fast"]}, "variants: expected"),
         ({"preset": "voodoo"}, "preset: expected"),

@@ -104,9 +104,18 @@ class Camera:
         viewmat[3] = [0.0, 0.0, 0.0, 1.0]
         return cls(width, height, K, viewmat, name=name)
 
-    def resized(self, width: int, height: int) -> Camera:
-        """The same view on a picture of another size. Each axis of ``K`` scales by its own factor."""
-        return self._of(self._raw.resized(*checked_size(width, height)))
+    def resized(self, width: int | None = None, height: int | None = None) -> Camera:
+        """The same view on a picture of another size.
+
+        With both sides, each axis of ``K`` scales by its own factor, so that the fields of view stay. With one side, the
+        other keeps the proportions up to a whole pixel, and pixels keep their shape, as with ``quadrille render --width``.
+
+        >>> import numpy as np, quadrille
+        >>> quadrille.Camera(980, 545, [[850, 0, 490], [0, 850, 272.5], [0, 0, 1]], np.eye(4)).resized(160).height
+        89
+        """
+        sides = [None if side is None else checked_side(name, side) for name, side in (("width", width), ("height", height))]
+        return self._of(self._raw.resized(*sides))
 
     @property
     def K(self) -> NDArray[np.float64]:
@@ -240,9 +249,13 @@ def _point(value: object, name: str) -> list[float]:
 
 def checked_size(width: int, height: int) -> tuple[int, int]:
     """Width and height, each 1 to 32768."""
-    for name, side in (("width", width), ("height", height)):
-        if isinstance(side, bool) or not isinstance(side, (int, np.integer)):
-            raise TypeError(f"{name}: expected a whole number, found {type(side).__name__}")
-        if not 1 <= side <= 32768:
-            raise ValueError(f"{name}: expected 1 to 32768 pixels, found {side}")
-    return int(width), int(height)
+    return checked_side("width", width), checked_side("height", height)
+
+
+def checked_side(name: str, side: object) -> int:
+    """A side of a picture, 1 to 32768."""
+    if isinstance(side, bool) or not isinstance(side, (int, np.integer)):
+        raise TypeError(f"{name}: expected a whole number, found {type(side).__name__}")
+    if not 1 <= side <= 32768:
+        raise ValueError(f"{name}: expected 1 to 32768 pixels, found {side}")
+    return int(side)

@@ -106,13 +106,14 @@ class Table:
     Tables come from `load_table`. Columns may be changed, added and removed before `save`.
     """
 
-    __slots__ = ("_raw", "columns", "comments")
+    __slots__ = {
+        "_raw": None,
+        "columns": "One number per splat by the names of PLY, of the types of the file.",
+        "comments": "Comments of the file, in order.",
+    }
 
     _raw: _quadrille.Table
-
-    #: One number per splat by the names of PLY, of the types of the file.
     columns: dict[str, NDArray[Any]]
-    #: Comments of the file, in order.
     comments: list[str]
 
     def __init__(self) -> None:

@@ -26,16 +26,17 @@ class Picture:
     array([255, 255, 255], dtype=uint8)
     """
 
-    __slots__ = ("rgba", "layers", "counts", "times_ms")
+    __slots__ = {
+        "rgba": "Premultiplied colours and alpha, [H, W, 4].",
+        "layers": "Layers by their names; those of one plane are [H, W], `normal` is [H, W, 3], `top-id` and `top-weight` "
+        "are [H, W, k]; `id`, `count` and `top-id` are of uint32, the others of float32.",
+        "counts": "`splats_in_frustum` and `fragments_blended`.",
+        "times_ms": "Times of the stages in milliseconds: `preprocess`, `bin`, `sort`, `raster`, `total`.",
+    }
 
-    #: Premultiplied colours and alpha, [H, W, 4].
     rgba: NDArray[np.float32]
-    #: Layers by their names; those of one plane are [H, W], ``normal`` is [H, W, 3], ``top-id`` and ``top-weight``
-    #: are [H, W, k]; ``id``, ``count`` and ``top-id`` are of uint32, the others of float32.
     layers: dict[str, NDArray[Any]]
-    #: ``splats_in_frustum`` and ``fragments_blended``.
     counts: dict[str, int]
-    #: Times of the stages in milliseconds: ``preprocess``, ``bin``, ``sort``, ``raster``, ``total``.
     times_ms: dict[str, float]
 
     def __init__(

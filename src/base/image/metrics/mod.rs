@@ -71,9 +71,10 @@ pub struct MeanComparison {
 
 impl MeanComparison {
     /// The means of `all`; of none, they are 0.
-    pub fn of<'a>(all: impl Iterator<Item = &'a Comparison> + Clone) -> Self {
+    pub fn of<'a>(all: impl IntoIterator<Item = &'a Comparison>) -> Self {
+        let all: Vec<&Comparison> = all.into_iter().collect();
         let mean_of = |number: &dyn Fn(&Comparison) -> Option<f64>| {
-            let values = all.clone().filter_map(number);
+            let values = all.iter().filter_map(|comparison| number(comparison));
             let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
             (count > 0.0).then(|| sum / count)
         };
@@ -86,7 +87,7 @@ impl MeanComparison {
             p99_9_abs: mean(|c| c.p99_9_abs),
             mse: mean(|c| c.mse),
             alpha_max_abs: mean(|c| c.alpha_max_abs),
-            identical: all.clone().filter(|c| c.psnr_db.is_none()).count(),
+            identical: all.iter().filter(|c| c.psnr_db.is_none()).count(),
         }
     }
 }
