@@ -186,8 +186,7 @@ impl Renderer {
         clock.lap(|times| &mut times.preprocess);
         let grid = TileGrid::new(camera.width, camera.height);
         self.list(grid, settings, &mut clock, task);
-        let of = (grid, [camera.width, camera.height]);
-        let fragments_blended = self.raster_channels(of, settings, channels, picture, task);
+        let fragments_blended = self.raster_channels(camera, settings, channels, picture, task);
         task.check()?;
         Ok(ChannelCounts {
             counts: self.counts(fragments_blended),
@@ -196,15 +195,17 @@ impl Renderer {
         })
     }
 
-    /// Draws all tiles of a picture of a size; returns the number of fragments blended.
+    /// Draws all tiles; returns the number of fragments blended.
     fn raster_channels(
         &self,
-        (grid, size): (TileGrid, [u32; 2]),
+        camera: &Camera,
         settings: &RenderSettings,
         channels: &ChannelSettings<'_>,
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> u64 {
+        let size = [camera.width, camera.height];
+        let grid = TileGrid::new(size[0], size[1]);
         let mut values = rows_by_tile(picture.values, (size[0], channels.channels()), grid);
         let mut alphas = rows_by_tile(picture.alphas, (size[0], 1), grid);
         let tiles = values.par_chunks_mut(TILE_PX);
