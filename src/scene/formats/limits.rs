@@ -11,8 +11,8 @@ use crate::table::SplatTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Columns whose values a format clamps: their values with the range in words, their slots, and the range, which is wider
-/// by half a step, since such values are as exact as others.
+/// Columns whose values a format clamps: their values with the range in words, their slots, and the range of the numbers
+/// in the columns, which is wider by half a step of the format, since values in that half are as exact as others.
 type ClampedColumns = (&'static str, Range<usize>, RangeInclusive<f32>);
 
 const SCALES: Range<usize> = 3..6;
@@ -20,26 +20,18 @@ const COLOURS: Range<usize> = FIRST_CONSTANT..PLAIN_SLOTS;
 const HARMONICS: Range<usize> = PLAIN_SLOTS..usize::MAX;
 
 const CLAMPED_BY_SPZ: [ClampedColumns; 3] = [
+    ("scales above e^5.94", SCALES, f32::NEG_INFINITY..=5.968),
+    ("colours beyond -0.44 to 1.44", COLOURS, -3.346..=3.346),
     (
-        "scales above e^5.94",
-        SCALES,
-        f32::NEG_INFINITY..=255.5 / 16.0 - 10.0,
-    ),
-    (
-        "colours beyond -0.44 to 1.44",
-        COLOURS,
-        -128.0 / 255.0 / 0.15..=128.0 / 255.0 / 0.15,
-    ),
-    (
-        "coefficients of spherical harmonics beyond -1 to 0.99",
+        "spherical harmonics beyond -1 to 0.99",
         HARMONICS,
-        -132.0 / 128.0..=132.0 / 128.0,
+        -1.03..=1.03,
     ),
 ];
 const CLAMPED_BY_COMPRESSED_PLY: [ClampedColumns; 2] = [
     ("scales beyond e^-20 to e^20", SCALES, -20.0..=20.0),
     (
-        "coefficients of spherical harmonics beyond -4 to 4",
+        "spherical harmonics beyond -4 to 4",
         HARMONICS,
         -4.016..=4.016,
     ),
