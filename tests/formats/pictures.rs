@@ -496,7 +496,7 @@ fn pictures_of_other_writers_are_as_in_another_reader() {
     let Some(folder) = shared::path("cases/splats/30-compare-formats") else {
         return;
     };
-    let open = |name: &str| read(&folder.join(name));
+    let open = |name: &str| read(folder.join(name));
     for (name, least_db) in [
         ("bit1.png", f64::INFINITY),
         ("gray.png", f64::INFINITY),

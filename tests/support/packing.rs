@@ -9,16 +9,19 @@ const MOST_BYTES: u64 = 1 << 22;
 /// A name with bytes.
 pub(crate) type Part = (String, Vec<u8>);
 
+/// Packs the parts of a file.
+pub(crate) type Pack = fn(&[Part]) -> Vec<u8>;
+
 /// A file as its parts.
 pub(crate) struct Packed {
     pub(crate) parts: Vec<Part>,
-    pub(crate) pack: fn(&[Part]) -> Vec<u8>,
+    pub(crate) pack: Pack,
 }
 
 impl Packed {
     /// Opens a file that is packed: gzip, zip, SPZ of version 4, or binary glTF.
     pub(crate) fn open(bytes: &[u8]) -> Option<Self> {
-        let (parts, pack): (_, fn(&[Part]) -> Vec<u8>) = match bytes.get(..4)? {
+        let (parts, pack): (_, Pack) = match bytes.get(..4)? {
             [0x1f, 0x8b, ..] => (gzip_parts(bytes)?, packed_gzip),
             b"PK\x03\x04" => (zip_parts(bytes)?, packed_zip),
             b"NGSP" => (stream_parts(bytes)?, packed_streams),

@@ -33,7 +33,7 @@ const GZIP_LEVEL: u32 = 6;
 /// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times as
 /// long for 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger ones.
 const ZSTD_LEVEL: i32 = 3;
-const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 10];
+const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
 /// Size up to which the slower level takes a third of a second at most.
 const SMALL_STREAM_BYTES: usize = 2 << 20;
 /// Splats whose coefficients are packed at a time, by one thread.
