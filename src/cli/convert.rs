@@ -62,7 +62,8 @@ pub(super) struct Args {
     #[arg(long)]
     drop_outside: bool,
     /// Level of compression of SPZ: 1 is the fastest, 22 (9 for spz3) takes half a minute for a million splats and
-    /// gives the fewest bytes [default: 3, and 12 for spherical harmonics; 6 for spz3]
+    /// gives the fewest bytes [default: 3, and 15 or, in large scenes, 12 for
+    /// spherical harmonics; 6 for spz3]
     #[arg(long, value_name = "LEVEL")]
     compression_level: Option<u8>,
     /// Levels of detail of a streamed SOG, 1 to 8: neighbours are merged until each level has half the splats of the

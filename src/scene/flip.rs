@@ -58,20 +58,23 @@ impl RawColumns {
     }
 
     fn flip_positions_and_sh(&mut self, axes: SplatAxes) {
-        let signs = axes.signs();
-        let product = |axes: [bool; 3]| -> f32 {
-            let chosen = axes.iter().zip(signs).filter(|(chosen, _)| **chosen);
-            chosen.map(|(_, sign)| sign).product()
-        };
-        for (values, sign) in self.mean.iter_mut().zip(signs) {
+        for (values, sign) in self.mean.iter_mut().zip(axes.signs()) {
             negate(values, sign);
         }
         let per_channel = self.rest_per_channel();
         self.sh_rest
             .par_iter_mut()
             .enumerate()
-            .for_each(|(at, values)| negate(values, product(SH_SIGN_AXES[at % per_channel])));
+            .for_each(|(at, values)| negate(values, sh_sign(axes, at % per_channel)));
     }
+}
+
+/// Sign by which higher coefficient `k` is multiplied when the signs of axes change.
+pub(crate) fn sh_sign(axes: SplatAxes, k: usize) -> f32 {
+    let signs = SH_SIGN_AXES[k].iter().zip(axes.signs());
+    signs
+        .filter_map(|(is_odd, sign)| is_odd.then_some(sign))
+        .product()
 }
 
 fn negate<T: Copy + Neg<Output = T>>(values: &mut [T], sign: f32) {

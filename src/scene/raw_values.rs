@@ -1,5 +1,6 @@
 //! Values of raw columns: those that have no finite number in a file, the 3D filter, and checks.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::activation::{LOGIT_RANGE, log_scale, logit, sigmoid};
@@ -38,17 +39,32 @@ impl RawColumns {
         Ok(())
     }
 
-    /// Refuses rows with a number that is not finite or a quaternion of zero.
-    pub(crate) fn check_finite(&self, path: &Path, task: &Task) -> Result<()> {
+    /// Refuses rows with a number that is not finite, also in the columns of `rest`, or a quaternion of zero.
+    pub(crate) fn check_finite(
+        &self,
+        rest: &[Cow<'_, [f32]>],
+        path: &Path,
+        task: &Task,
+    ) -> Result<()> {
         fn bad<T: Copy + Into<f64>>(values: &[T], task: &Task) -> Option<usize> {
             match task.is_cancelled() {
                 true => None,
+                // Without an exit in the middle, the search for any is vectorised.
+                false
+                    if values
+                        .iter()
+                        .fold(true, |all, v| all & (*v).into().is_finite()) =>
+                {
+                    None
+                }
                 false => values.iter().position(|v| !(*v).into().is_finite()),
             }
         }
         let zero = |row: &usize| self.rotation.iter().all(|q| q[*row] == 0.0);
         let of_mean = self.mean.iter().find_map(|column| bad(column, task));
-        let found = of_mean.or_else(|| self.all_floats().find_map(|column| bad(column, task)));
+        let floats = self.all_floats().map(Vec::as_slice);
+        let mut floats = floats.chain(rest.iter().map(|column| &**column));
+        let found = of_mean.or_else(|| floats.find_map(|column| bad(column, task)));
         let found = match found {
             Some(row) => Some((row, "one that is not")),
             None => (0..self.rows())

@@ -135,10 +135,14 @@ impl SplatTable {
         }
     }
 
-    /// A table with the columns of `raw`, in single precision.
+    /// A table with the columns of `raw`, in single precision. Positions that it would round are doubles if the scene
+    /// is far from the origin.
     pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
         let rows = raw.rows();
-        Self::of_columns(rows, columns_of(raw, |_| false), source)
+        let is_rounded = |v: &f64| f64::from(narrow(*v)).total_cmp(v).is_ne();
+        let is_far = raw.origin() != [0.0; 3] && raw.mean.iter().flatten().any(is_rounded);
+        let columns = columns_of(raw, |name| is_far && PLAIN[..3].contains(&name));
+        Self::of_columns(rows, columns, source)
     }
 
     /// Number of splats.
@@ -341,8 +345,19 @@ impl SplatTable {
     /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and
     /// [`Error::Cancelled`].
     pub fn raw(&self, path: &Path, task: &Task) -> Result<RawColumns> {
+        let (mut raw, rest) = self.raw_apart(path, task)?;
+        raw.sh_rest = rest.into_iter().map(Cow::into_owned).collect();
+        Ok(raw)
+    }
+
+    /// As [`Self::raw`], with the higher coefficients, which are most of a scene, apart and borrowed.
+    pub(crate) fn raw_apart(
+        &self,
+        path: &Path,
+        task: &Task,
+    ) -> Result<(RawColumns, Vec<Cow<'_, [f32]>>)> {
         let rest = 3 * rest_coefficients(self.sh_degree());
-        let mut values: Vec<Vec<f32>> = vec![Vec::new(); PLAIN_SLOTS + rest + 1];
+        let mut values = vec![Cow::Borrowed(&[][..]); PLAIN_SLOTS + rest + 1];
         let mut mean: [Vec<f64>; 3] = Default::default();
         for column in &self.columns {
             task.check()?;
@@ -350,18 +365,18 @@ impl SplatTable {
                 Some(axis @ 0..3) => {
                     mean[axis] = (0..self.rows).map(|row| column.values.get(row)).collect();
                 }
-                Some(slot) => values[slot] = column.values.as_f32().into_owned(),
+                Some(slot) => values[slot] = column.values.as_f32(),
                 None => {}
             }
         }
         if values[5].is_empty() {
-            values[5] = vec![f32::MIN_POSITIVE.ln(); self.rows];
+            values[5] = Cow::Owned(vec![f32::MIN_POSITIVE.ln(); self.rows]);
         }
         let filter = values.pop().unwrap_or_default();
         let lengths = mean
             .iter()
             .map(Vec::len)
-            .chain(values[3..].iter().map(Vec::len));
+            .chain(values[3..].iter().map(|values| values.len()));
         if let Some(slot) = lengths.into_iter().position(|len| len != self.rows) {
             let name = PLAIN.get(slot).map_or("f_rest_*", |name| name);
             let expected = format!("a column \"{name}\"");
@@ -369,21 +384,21 @@ impl SplatTable {
         }
         let sh_rest = values.split_off(PLAIN_SLOTS);
         let mut plain = values.into_iter().skip(3);
-        let mut next = || plain.next().unwrap_or_default();
+        let mut next = || plain.next().unwrap_or_default().into_owned();
         let mut raw = RawColumns {
             mean,
             scale: [next(), next(), next()],
             rotation: [next(), next(), next(), next()],
             opacity: next(),
             sh_constant: [next(), next(), next()],
-            sh_rest,
+            sh_rest: Vec::new(),
         };
         raw.clamp_infinite();
         if filter.len() == self.rows {
             raw.apply_filter(&filter, task)?;
         }
-        raw.check_finite(path, task)?;
-        Ok(raw)
+        raw.check_finite(&sh_rest, path, task)?;
+        Ok((raw, sh_rest))
     }
 
     /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter,

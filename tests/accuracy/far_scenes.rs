@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use quadrille::convert::{Action, Condition};
+use quadrille::convert::{Action, Condition, attribute_errors};
 use quadrille::nalgebra::Vector3;
 use quadrille::{
     Camera, Frame, LoadOptions, OutputFormat, Protocol, Recipe, RenderSettings, Renderer,
-    SplatTable, Splats, Synthetic, compare, default_camera, load, load_cameras, load_table,
+    SplatTable, Splats, Synthetic, Task, compare, default_camera, load, load_cameras, load_table,
     render_reference, write_table,
 };
 use quadrille_scene::formats::ply::Scalar;
@@ -182,4 +182,31 @@ fn actions_keep_double_precision() {
             "{action:?}"
         );
     }
+}
+
+/// The positions of SOG are 65,536 steps between logarithms in double precision, wherever these are. Here the steps of
+/// single precision are 1/2, and the scene is a few units large.
+#[test]
+fn sog_on_a_map_is_as_exact_as_at_the_origin() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = Synthetic::new(Recipe::Object, 1, 300, 0).unwrap().splats();
+    let table = moved(&SplatTable::from_slices(&object.to_arrays().as_slices()).unwrap());
+    // Half a step of a column, where it is largest.
+    let half_step = |name: &str| {
+        let values = (0..table.rows()).map(|row| table.values(name).unwrap().get(row));
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)));
+        let log = |v: f64| v.abs().ln_1p().copysign(v);
+        (log(high) - log(low)) * (1.0 + low.abs().max(high.abs())) / 65_535.0 / 2.0
+    };
+    let half_steps = ["x", "y", "z"].map(half_step);
+    let bound = half_steps.into_iter().fold(0.0, f64::max) + 1e-8;
+    let path = folder.path().join("far.sog");
+    assert!(OutputFormat::Sog.losses(&table).is_empty());
+    write_table(&path, &table, OutputFormat::Sog).unwrap();
+    let read = load_table(&path, LoadOptions::default()).unwrap();
+    let errors = attribute_errors(&table, &read, OutputFormat::Sog, &path, &Task::NEVER);
+    let position = errors.unwrap().unwrap().position.max;
+    assert!(position <= bound && bound < 1e-3, "{position} of {bound}");
+    let scene = load(&path).unwrap();
+    assert!(scene.encoding.warnings.is_empty() && scene.splats.origin() != [0.0; 3]);
 }

@@ -12,6 +12,11 @@ const CHECK_FAILED: i32 = 1;
 /// Number of splats in the scene of [`Place`].
 const SPLATS: u64 = 300;
 
+/// The arguments in a line, none of which has a blank.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 #[test]
 fn every_format_is_written_and_described() {
     let place = Place::new();
@@ -121,21 +126,28 @@ fn sog_folders_are_written_and_kept_from_their_readers() {
 }
 
 #[test]
+fn levels_of_detail_that_cannot_be_written_are_refused() {
+    let place = Place::new();
+    for (line, expected) in [
+        ("-o a.ssog --lod-levels 0", "1 to 8"),
+        ("-o a.ssog --lod-levels 9", "1 to 8"),
+        ("-o a.ssog --lod-levels two", "1 to 8"),
+        ("-o a.sog --lod-levels 2", "a streamed SOG"),
+        ("-o a/meta.json --lod-levels 2", "a streamed SOG"),
+        ("-o a.ply --lod-levels 1", "a streamed SOG"),
+    ] {
+        let arguments = [&["convert", "scene.ply"], &words(line)[..]].concat();
+        place.expect_error(USAGE, &arguments, &["--lod-levels", expected]);
+    }
+    assert!(place.names().iter().all(|name| !name.starts_with("a")));
+}
+
+#[test]
 fn splats_are_merged_and_floaters_dropped() {
     let place = Place::new();
-    let document = place.document(&[
-        "convert",
-        "scene.ply",
-        "--drop-floaters",
-        "3",
-        "--decimate",
-        "50%",
-        "--decimate",
-        "100",
-        "-o",
-        "a.ply",
-        "--json",
-    ]);
+    let document = place.document(&words(
+        "convert scene.ply --drop-floaters 3 --decimate 50% --decimate 100 -o a.ply --json",
+    ));
     let left = |at: usize| document["actions"][at]["splats"].as_u64().unwrap();
     assert!(left(0) > SPLATS / 2 && left(0) <= SPLATS);
     assert_eq!(left(1), left(0).div_ceil(2));
@@ -226,17 +238,9 @@ fn mistakes_are_named() {
 #[test]
 fn a_report_compares_every_view() {
     let place = Place::new();
-    let document = place.document(&[
-        "convert",
-        "scene.ply",
-        "-o",
-        "a.spz",
-        "--cameras",
-        "cameras.json",
-        "--report",
-        "report.json",
-        "--json",
-    ]);
+    let document = place.document(&words(
+        "convert scene.ply -o a.spz --cameras cameras.json --report report.json --json",
+    ));
     let report = &document["report"];
     let views = report["views"].as_array().unwrap();
     assert_eq!(views.len(), 3);
@@ -251,39 +255,15 @@ fn a_report_compares_every_view() {
     let written: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(written["report"], *report);
     let limit = format!("{}", psnr(worst) + 1.0);
-    let arguments = [
-        "convert",
-        "scene.ply",
-        "-o",
-        "a.spz",
-        "--cameras",
-        "cameras.json",
-        "--fail-under-psnr",
-    ];
+    let arguments = words("convert scene.ply -o a.spz --cameras cameras.json --fail-under-psnr");
     place.expect_failure(1, &[&arguments[..], &[&limit]].concat());
     place.expect(DONE, &[&arguments[..], &["10"]].concat());
     // Nothing is lost from PLY to PLY, and pruning below no weight keeps what some view shows.
-    let document = place.document(&[
-        "convert",
-        "scene.ply",
-        "-o",
-        "b.ply",
-        "--report",
-        "r.json",
-        "--json",
-    ]);
+    let document = place.document(&words("convert scene.ply -o b.ply --report r.json --json"));
     assert!(document["report"]["worst_view"].is_null());
-    let document = place.document(&[
-        "convert",
-        "scene.ply",
-        "-o",
-        "c.ply",
-        "--prune",
-        "0.01",
-        "--cameras",
-        "cameras.json",
-        "--json",
-    ]);
+    let document = place.document(&words(
+        "convert scene.ply -o c.ply --prune 0.01 --cameras cameras.json --json",
+    ));
     let left = document["output"]["splats"].as_u64().unwrap();
     assert!(left > 0 && left < SPLATS, "{left}");
 }
@@ -356,14 +336,7 @@ fn pruning_needs_views_or_takes_the_cameras_beside_the_scene() {
 fn reports_look_from_other_views_than_pruning() {
     let place = place_with_alone();
     let convert = |views: &[&str]| {
-        let prune = [
-            "convert",
-            "alone/scene.ply",
-            "--prune",
-            "0.05",
-            "-o",
-            "a.ply",
-        ];
+        let prune = words("convert alone/scene.ply --prune 0.05 -o a.ply");
         let report = ["--report", "r.json", "--width", "60", "--json"];
         place.document(&[&prune[..], &report, views].concat())["report"].clone()
     };
@@ -387,16 +360,7 @@ fn reports_look_from_other_views_than_pruning() {
         (&report["pruned_by"], &report["views_are_between"]),
         (&serde_json::json!(["eye"]), &false.into())
     );
-    let one = [
-        "convert",
-        "alone/scene.ply",
-        "--prune",
-        "0.05",
-        "-o",
-        "a.ply",
-        "--report",
-        "r.json",
-    ];
+    let one = words("convert alone/scene.ply --prune 0.05 -o a.ply --report r.json");
     let output = place.expect(DONE, &[&one[..], &["--eye", "0,0,-5"]].concat());
     assert!(stderr(&output).contains("the views by which splats were pruned"));
 }
@@ -435,16 +399,7 @@ fn a_failed_check_keeps_the_old_file() {
 #[test]
 fn reports_without_cameras_have_several_views_and_means() {
     let place = place_with_alone();
-    let convert = [
-        "convert",
-        "alone/scene.ply",
-        "--sh",
-        "0",
-        "--width",
-        "60",
-        "-o",
-        "a.spz",
-    ];
+    let convert = words("convert alone/scene.ply --sh 0 --width 60 -o a.spz");
     let report = ["--report", "r.json"];
     let output = place.expect(DONE, &[&convert[..], &report].concat());
     assert!(
@@ -469,15 +424,7 @@ fn reports_without_cameras_have_several_views_and_means() {
 fn crops_and_moves_are_no_loss() {
     let place = Place::new();
     let report = |actions: &[&str]| {
-        let convert = [
-            "convert",
-            "scene.ply",
-            "-o",
-            "a.ply",
-            "--report",
-            "r.json",
-            "--json",
-        ];
+        let convert = words("convert scene.ply -o a.ply --report r.json --json");
         place.document(&[&convert[..], actions].concat())["report"].clone()
     };
     let crop = report(&["--where", "x > 0 || y > 0", "--drop-nan"]);
@@ -502,16 +449,7 @@ fn crops_and_moves_are_no_loss() {
     }
     place.expect_error(
         USAGE,
-        &[
-            "convert",
-            "scene.ply",
-            "--flip-axes",
-            "RUF",
-            "-o",
-            "b.ply",
-            "--report",
-            "r.json",
-        ],
+        &words("convert scene.ply --flip-axes RUF -o b.ply --report r.json"),
         &["--flip-axes RUF", "mirror"],
     );
 }
@@ -553,16 +491,7 @@ fn actions_that_drop_everything_are_errors() {
 #[test]
 fn splats_outside_a_format_are_dropped_on_request() {
     let place = Place::new();
-    let far = [
-        "convert",
-        "scene.ply",
-        "--decimate",
-        "3",
-        "--translate",
-        "0,-5000,0",
-        "-o",
-        "far.ply",
-    ];
+    let far = words("convert scene.ply --decimate 3 --translate 0,-5000,0 -o far.ply");
     let output = place.expect(DONE, &far);
     assert!(
         !stderr(&output).contains("is a count"),
@@ -594,15 +523,7 @@ fn splats_outside_a_format_are_dropped_on_request() {
 #[test]
 fn scenes_are_compared_by_their_views() {
     let place = place_with_alone();
-    let convert = [
-        "convert",
-        "scene.ply",
-        "-o",
-        "a.spz",
-        "--report",
-        "r.json",
-        "--json",
-    ];
+    let convert = words("convert scene.ply -o a.spz --report r.json --json");
     let report = place.document(&convert)["report"].clone();
     let document = place.document(&["compare", "scene.ply", "a.spz", "--json"]);
     let found = psnrs(&document["pairs"]);
@@ -614,34 +535,11 @@ fn scenes_are_compared_by_their_views() {
     );
     assert_eq!(document["mean"]["psnr_db"], report["mean"]["psnr_db"]);
     assert_eq!(document["pairs"][0]["a"], "scene.ply");
-    let chosen = [
-        "compare",
-        "scene.ply",
-        "a.spz",
-        "--cameras",
-        "cameras.json",
-        "--view",
-        "1",
-        "--json",
-    ];
+    let chosen = words("compare scene.ply a.spz --cameras cameras.json --view 1 --json");
     assert_eq!(psnrs(&place.document(&chosen)["pairs"]).len(), 1);
-    let circle = place.document(&[
-        "compare",
-        "alone/scene.ply",
-        "a.spz",
-        "--width",
-        "40",
-        "--json",
-    ]);
+    let circle = place.document(&words("compare alone/scene.ply a.spz --width 40 --json"));
     assert_eq!(psnrs(&circle["pairs"]).len(), 8);
-    let failing = [
-        "compare",
-        "scene.ply",
-        "a.spz",
-        "-q",
-        "--fail-under-psnr",
-        "99",
-    ];
+    let failing = words("compare scene.ply a.spz -q --fail-under-psnr 99");
     let output = place.expect(CHECK_FAILED, &failing);
     assert!(stderr(&output).contains("expected a PSNR of at least 99 dB"));
     // Each scene has the profile that its file names.

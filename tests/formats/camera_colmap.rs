@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use quadrille::{Camera, CameraFile, Error, FisheyeLens, Projection, Result, load_cameras as load};
 
 /// `cameras.bin` of a PINHOLE 7 and a SIMPLE_RADIAL 9 with the given distortion.
-fn cameras_bin(distortion: f64) -> Vec<u8> {
+pub(crate) fn cameras_bin(distortion: f64) -> Vec<u8> {
     let mut bytes = 2_u64.to_le_bytes().to_vec();
     let mut camera = |id: u32, model: i32, parameters: &[f64]| {
         bytes.extend(id.to_le_bytes());
@@ -22,7 +22,7 @@ fn cameras_bin(distortion: f64) -> Vec<u8> {
 }
 
 /// `images.bin` of two images; the quaternion of the first is not normalised.
-fn images_bin() -> Vec<u8> {
+pub(crate) fn images_bin() -> Vec<u8> {
     let mut bytes = 2_u64.to_le_bytes().to_vec();
     let mut image = |name: &str, quaternion: [f64; 4], camera: u32, points: u64| {
         bytes.extend(1_u32.to_le_bytes());
@@ -42,9 +42,9 @@ fn images_bin() -> Vec<u8> {
     bytes
 }
 
-const CAMERAS_TXT: &str =
+pub(crate) const CAMERAS_TXT: &str =
     "# comment\n7 PINHOLE 64 48 100 101 31 25\n9 SIMPLE_RADIAL 64 48 50 32 24 0\n";
-const IMAGES_TXT: &str = "# comment\n1 2 0 0 0 1 2 3 7 sub/z.jpg\n1.5 2.5 -1 3 4 5\n\
+pub(crate) const IMAGES_TXT: &str = "# comment\n1 2 0 0 0 1 2 3 7 sub/z.jpg\n1.5 2.5 -1 3 4 5\n\
     2 0.7071067811865476 0 0.7071067811865476 0 1 2 3 9 a.jpg\n\n";
 
 fn write_model(folder: &Path, distortion: f64) {

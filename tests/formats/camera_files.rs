@@ -12,7 +12,7 @@ use quadrille::{
 use crate::support::shared;
 
 /// A `cameras.json` of two cameras.
-const INRIA: &str = r#"[
+pub(crate) const INRIA: &str = r#"[
  {"id": 0, "img_name": "a/b", "width": 200, "height": 100, "position": [1, 2, 3],
   "rotation": [[0, 0, 1], [1, 0, 0], [0, 1, 0]], "fx": 150.5, "fy": 151},
  {"id": 1, "width": 200.0, "height": 100, "position": [0, 0, -4],
@@ -20,7 +20,7 @@ const INRIA: &str = r#"[
 ]"#;
 
 /// A `transforms.json` with intrinsics at the top level; the second frame overrides some of them.
-const TRANSFORMS: &str = r#"{"fl_x": 100, "fl_y": 101, "cx": 33, "cy": 24, "w": 64.0, "h": 48, "k1": 0.0,
+pub(crate) const TRANSFORMS: &str = r#"{"fl_x": 100, "fl_y": 101, "cx": 33, "cy": 24, "w": 64.0, "h": 48, "k1": 0.0,
  "camera_model": "OPENCV", "frames": [
  {"file_path": "./images/one.png", "transform_matrix": [[1,0,0,5],[0,1,0,6],[0,0,1,7],[0,0,0,1]]},
  {"file_path": "./images/two.png", "w": 640, "h": 480, "cx": 320, "cy": 240, "fl_x": 1000, "fl_y": 1000,

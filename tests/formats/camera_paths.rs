@@ -33,7 +33,7 @@ fn assert_near(a: Vector3<f64>, b: [f64; 3]) {
     assert!((a - Vector3::from(b)).norm() < 1e-9, "{a} is not {b:?}");
 }
 
-fn nerfstudio_path() -> Value {
+pub(crate) fn nerfstudio_path() -> Value {
     let frame = |fov: f64| json!({"camera_to_world": MATRIX, "fov": fov, "aspect": 1.5});
     json!({"camera_type": "perspective", "render_height": 40, "render_width": 60, "fps": 24, "seconds": 1,
         "camera_path": [frame(90.0), frame(60.0)]})
@@ -110,7 +110,7 @@ fn frames_of_splat_transform_are_turned_to_the_axes_of_the_scene() {
     assert!((camera.focal_px[1] - 360.0).abs() < 1e-9);
 }
 
-fn settings(smoothness: f64) -> Value {
+pub(crate) fn settings(smoothness: f64) -> Value {
     json!({"version": 2, "animTracks": [{"name": "fly", "duration": 2, "frameRate": 10, "loopMode": "repeat",
         "interpolation": "spline", "smoothness": smoothness, "keyframes": {"times": [0, 10], "values": {
             "position": [0, 0, 0, 2, 0, 0], "target": [0, 0, 1, 2, 0, 1], "fov": [60, 80]}}}],
@@ -145,7 +145,7 @@ fn tracks_of_supersplat_are_sampled_frame_by_frame() {
 }
 
 #[test]
-fn settings_without_a_track_have_still_cameras() {
+pub(crate) fn settings_without_a_track_have_still_cameras() {
     let mut still = settings(1.0);
     still["animTracks"] = json!([]);
     let file = load(&still);

@@ -563,3 +563,55 @@ fn columns_that_a_move_leaves_alone_keep_their_numbers() {
         );
     }
 }
+
+/// Values beyond the range of a format are counted in a warning each.
+#[test]
+fn clamped_values_are_warned_of_with_their_number() {
+    let plain = Synthetic::new(Recipe::Object, 1, 50, 1).unwrap().splats();
+    let mut table = SplatTable::from_slices(&plain.to_arrays().as_slices()).unwrap();
+    for column in &mut table.columns {
+        let values: &mut [f32] = match &mut column.values {
+            ColumnValues::F32(values) => values,
+            ColumnValues::Other(..) => panic!("single precision"),
+        };
+        // Values in range, but for these.
+        values.iter_mut().for_each(|v| *v = v.clamp(-1.0, 1.0));
+        match column.name.as_str() {
+            "scale_1" => values[..2].copy_from_slice(&[7.0, 5.95]),
+            "f_dc_2" => values[..3].copy_from_slice(&[4.0, -2.5, 1.7]),
+            "f_rest_3" => values[..3].copy_from_slice(&[4.5, -1.5, 1.02]),
+            _ => {}
+        }
+    }
+    for (format, expected) in [
+        (
+            OutputFormat::Spz4,
+            &[
+                "scales above e^5.94",
+                "colours beyond -0.44 to 1.44",
+                "harmonics beyond -1 to 0.99",
+            ][..],
+        ),
+        (OutputFormat::CompressedPly, &["harmonics beyond -4 to 4"]),
+        (
+            OutputFormat::DotSplat,
+            &["degree 1 are left out", "colours beyond 0 to 1"],
+        ),
+        (OutputFormat::Sog, &[]),
+        (OutputFormat::Glb, &[]),
+    ] {
+        let losses = format.losses(&table);
+        assert_eq!(losses.len(), expected.len(), "{format:?}: {losses:?}");
+        for (loss, expected) in losses.iter().zip(expected) {
+            let count = match *expected {
+                "colours beyond 0 to 1" | "harmonics beyond -1 to 0.99" => "range: 2",
+                _ => "range: 1",
+            };
+            let is_named = loss.contains(expected);
+            assert!(
+                is_named && (loss.contains(count) || loss.contains("left out")),
+                "{loss}"
+            );
+        }
+    }
+}

@@ -207,3 +207,22 @@ fn packed_splats_are_unpacked() {
         assert!(error.to_string().contains("bufferViews[7]"), "{error}");
     }
 }
+
+/// A node on a map moves splats by a translation in double precision.
+#[test]
+fn a_node_far_from_the_origin_keeps_splats_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut document, buffer, ply) = parts(folder.path());
+    document["buffers"][0]["uri"] = data_uri(&buffer);
+    document["nodes"][0]["translation"] = json!([500_000.25, 4_600_000.0, 7.0]);
+    let far = table(&write(folder.path(), "far.gltf", &document));
+    let near = table(&ply);
+    // From left, up, forward.
+    for (name, offset) in [("x", -500_000.25), ("y", -4_600_000.0), ("z", 7.0)] {
+        let [far, near] = [&far, &near].map(|table| table.values(name).unwrap());
+        for row in 0..near.len() {
+            let off = far.get(row) - offset - near.get(row);
+            assert!(off.abs() < 1e-8, "{name}, row {row}: {off:e}");
+        }
+    }
+}

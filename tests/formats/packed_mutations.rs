@@ -4,115 +4,42 @@
 //! checksums. `QUADRILLE_MUTATIONS` and `QUADRILLE_SEED` set the number of changed files per part and the
 //! seed of the random numbers.
 
-use std::io::{Read, Write};
+use std::collections::BTreeMap;
 
 use crate::packed_hostile::{small_files, try_load};
 use crate::packed_values::{small_ksplat, small_spz};
+use crate::support::packing::{Packed, Part};
 use crate::support::scenes::Random;
 
 /// Changed files per part of a file.
 const MUTATIONS: u32 = 1320;
 
-/// A name with bytes.
-type Part = (String, Vec<u8>);
-
 /// A file as the parts it is packed of.
 struct Seed {
     name: String,
-    parts: Vec<Part>,
-    pack: fn(&[Part]) -> Vec<u8>,
+    packed: Packed,
 }
 
 impl Seed {
     /// A file that is changed as it is.
     fn plain(name: &str, bytes: Vec<u8>) -> Self {
-        Self {
-            name: name.to_owned(),
-            parts: vec![(String::new(), bytes)],
-            pack: |parts| parts[0].1.clone(),
-        }
+        let parts = vec![(String::new(), bytes)];
+        let pack = |parts: &[Part]| parts[0].1.clone();
+        let packed = Packed { parts, pack };
+        let name = name.to_owned();
+        Self { name, packed }
     }
 
-    /// A gzip file that is changed before it is packed.
-    fn gzip(name: &str, bytes: &[u8]) -> Self {
-        let mut raw = Vec::new();
-        flate2::read::GzDecoder::new(bytes)
-            .read_to_end(&mut raw)
-            .unwrap();
-        Self {
-            name: name.to_owned(),
-            parts: vec![(String::new(), raw)],
-            pack: |parts| {
-                let level = flate2::Compression::fast();
-                let mut packer = flate2::write::GzEncoder::new(Vec::new(), level);
-                packer.write_all(&parts[0].1).unwrap();
-                packer.finish().unwrap()
-            },
-        }
+    /// A file that is changed inside.
+    fn inside(name: &str, bytes: &[u8]) -> Self {
+        let packed = Packed::open(bytes).unwrap();
+        let name = name.to_owned();
+        Self { name, packed }
     }
 
-    /// A zip whose files are changed before they are packed.
-    fn zip(name: &str, bytes: &[u8]) -> Self {
-        let mut zip = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
-        let part = |at| {
-            let mut file = zip.by_index(at).unwrap();
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).unwrap();
-            (file.name().unwrap().into_owned(), bytes)
-        };
-        let count = zip::ZipArchive::new(std::io::Cursor::new(bytes))
-            .unwrap()
-            .len();
-        let parts = (0..count).map(part).collect();
-        Self {
-            name: name.to_owned(),
-            parts,
-            pack: packed_zip,
-        }
+    fn bytes(&self) -> Vec<u8> {
+        (self.packed.pack)(&self.packed.parts)
     }
-
-    /// SPZ of version 4, whose streams are changed before they are packed: the header and its extensions
-    /// first.
-    fn zstd_streams(name: &str, bytes: &[u8]) -> Self {
-        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-        let (streams, toc) = (usize::from(bytes[15]), word(16));
-        let mut parts = vec![("header".to_owned(), bytes[..toc].to_vec())];
-        let mut at = toc + 16 * streams;
-        for stream in 0..streams {
-            let packed = word(toc + 16 * stream);
-            let raw = zstd::decode_all(&bytes[at..at + packed]).unwrap();
-            parts.push((format!("stream {stream}"), raw));
-            at += packed;
-        }
-        Self {
-            name: name.to_owned(),
-            parts,
-            pack: |parts| {
-                let (mut file, mut sizes, mut packed) =
-                    (parts[0].1.clone(), Vec::new(), Vec::new());
-                for (_, raw) in &parts[1..] {
-                    let frame = zstd::encode_all(&raw[..], 1).unwrap();
-                    sizes.extend((frame.len() as u64).to_le_bytes());
-                    sizes.extend((raw.len() as u64).to_le_bytes());
-                    packed.extend(frame);
-                }
-                file.extend(sizes);
-                file.extend(packed);
-                file
-            },
-        }
-    }
-}
-
-fn packed_zip(parts: &[Part]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let stored =
-        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    for (name, bytes) in parts {
-        zip.start_file(name.as_str(), stored).unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
 }
 
 /// A streamed SOG in a zip: two levels, each the files of `sog`.
@@ -130,32 +57,41 @@ fn streamed(sog: &[Part]) -> Vec<Part> {
     parts
 }
 
+/// Text of a PLY with colours in place of coefficients, in doubles.
+const COLOURED_PLY: &str = "ply\nformat ascii 1.0\nelement vertex 2\nproperty double x\nproperty double y\n\
+    property double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nproperty float opacity\n\
+    property float scale_0\nproperty float scale_1\nproperty float scale_2\nproperty float rot_0\n\
+    property float rot_1\nproperty float rot_2\nproperty float rot_3\nelement extra 1\n\
+    property list uchar int numbers\nend_header\n1e6 2 3 255 0 128 0.5 -3 -3 -inf 1 0 0 0\n\
+    1000001.25 2 3 1 2 3 -1 -4 -5 -6 0.5 0.5 0.5 0.5\n3 1 2 3\n";
+
+/// Names and bytes of small files of every format that is read.
+pub(crate) fn seeds() -> BTreeMap<String, Vec<u8>> {
+    let seeds = parted_seeds().into_iter();
+    seeds
+        .map(|seed| (seed.name.clone(), seed.bytes()))
+        .collect()
+}
+
 /// Files of every format that is read, as they are and as their parts.
-fn seeds() -> Vec<Seed> {
-    let mut seeds = Vec::new();
+fn parted_seeds() -> Vec<Seed> {
+    let coloured = COLOURED_PLY.as_bytes().to_vec();
+    let mut seeds = vec![Seed::plain("coloured.ply", coloured)];
     for (name, bytes) in small_files() {
         if name.ends_with(".sog") {
-            let zip = Seed::zip(&name, &bytes);
-            let parts = streamed(&zip.parts);
-            seeds.push(Seed {
-                name: "streamed.ssog".to_owned(),
-                parts,
-                pack: packed_zip,
-            });
-            seeds.push(zip);
-        }
-        if name.starts_with("spz3") {
-            seeds.push(Seed::gzip(&name, &bytes));
-        }
-        if name.starts_with("spz4") {
-            seeds.push(Seed::zstd_streams(&name, &bytes));
+            let zip = Seed::inside(&name, &bytes);
+            let (parts, pack) = (streamed(&zip.packed.parts), zip.packed.pack);
+            let (name, packed) = ("streamed.ssog".to_owned(), Packed { parts, pack });
+            seeds.extend([Seed { name, packed }, zip]);
+        } else if Packed::open(&bytes).is_some() {
+            seeds.push(Seed::inside(&name, &bytes));
         }
         seeds.push(Seed::plain(&name, bytes));
     }
     for version in [1, 2] {
         let name = format!("version-{version}.spz");
         let extension = (version == 2).then_some(6);
-        seeds.push(Seed::gzip(&name, &small_spz(version, extension)));
+        seeds.push(Seed::inside(&name, &small_spz(version, extension)));
     }
     for level in 0..3 {
         let name = format!("level-{level}.ksplat");
@@ -259,20 +195,16 @@ fn changed_files_are_errors_or_scenes() {
     let count = from_environment("QUADRILLE_MUTATIONS", MUTATIONS.into());
     let mut random = Random::new(from_environment("QUADRILLE_SEED", 7));
     let (mut files, mut refused) = (0, 0);
-    for seed in seeds() {
-        assert!(
-            try_load(&(seed.pack)(&seed.parts), &seed.name),
-            "{}",
-            seed.name
-        );
+    for seed in parted_seeds() {
+        assert!(try_load(&seed.bytes(), &seed.name), "{}", seed.name);
         let mut errors = 0;
         for _ in 0..count {
-            let mut parts = seed.parts.clone();
+            let mut parts = seed.packed.parts.clone();
             for _ in 0..=random.between(0.0, 3.0) as usize {
                 let part = random.between(0.0, parts.len() as f64) as usize;
                 change(&mut parts[part].1, &mut random);
             }
-            let mut changed = (seed.pack)(&parts);
+            let mut changed = (seed.packed.pack)(&parts);
             if random.one_in(16) {
                 let end = random.between(0.0, changed.len() as f64) as usize;
                 changed.truncate(end);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use quadrille::{
-    LoadOptions, Scene, Splat, SplatAxes, load_named_bytes, load_named_bytes_with, load_with,
+    LoadOptions, Scene, Splat, SplatAxes, load_named_bytes, load_named_bytes_with, load_table,
+    load_with,
 };
 
 use crate::support::shared;
@@ -453,4 +454,27 @@ fn version_1_of_sog_is_decoded() {
         );
         assert!(scene.encoding.compression.contains("version 1"));
     }
+}
+
+/// Positions in a bucket on a map are exact, although its centre is in single precision.
+#[test]
+fn buckets_of_ksplat_on_a_map_are_read_in_double_precision() {
+    let mut file = small_ksplat(1);
+    // The size of blocks, and the centre of the first bucket.
+    file[4096 + 16..][..4].copy_from_slice(&0.8_f32.to_le_bytes());
+    file[4096 + 1024 + 4..][..4].copy_from_slice(&4_600_000_f32.to_le_bytes());
+    file[4096 + 1024 + 16..][..4].copy_from_slice(&4_600_001_f32.to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("far.ksplat");
+    std::fs::write(&path, file).unwrap();
+    let table = load_table(&path, LoadOptions::default()).unwrap();
+    // Two hundredths of the block's half size per step, and steps of 0 and 50 from the centre.
+    let step = f64::from(0.8_f32) / 2.0 / 100.0;
+    let x = table.values("x").unwrap();
+    assert!((x.get(0) - 4_600_000.0).abs() < 1e-9);
+    assert!(
+        (x.get(1) - (4_600_001.0 + 50.0 * step)).abs() < 1e-9,
+        "{}",
+        x.get(1)
+    );
 }

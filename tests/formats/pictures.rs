@@ -4,8 +4,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use quadrille::{
-    Error, Fault, Frame, PictureFormat, Task, decode_picture as decode, encode_picture,
-    heat_picture, read_picture as read, scaled_difference, write_picture as write,
+    Error, Fault, Frame, PictureFormat, Protocol, Task, compare, decode_picture as decode,
+    encode_picture, heat_picture, read_picture as read, scaled_difference, write_picture as write,
 };
 use quadrille_base::image::files::{JpegQuality, write_bands, write_to};
 use quadrille_base::image::{from_8_bit, to_8_bit};
@@ -487,4 +487,41 @@ fn bands_make_up_the_picture() {
             .iter()
             .all(|name| !path(name).exists())
     );
+}
+
+/// Pictures of many writers against their decoding by Pillow: JPEG of halved chroma differs by the filter that
+/// enlarges it.
+#[test]
+fn pictures_of_other_writers_are_as_in_another_reader() {
+    let Some(folder) = shared::path("cases/splats/30-compare-formats") else {
+        return;
+    };
+    let open = |name: &str| read(folder.join(name));
+    for (name, least_db) in [
+        ("bit1.png", f64::INFINITY),
+        ("gray.png", f64::INFINITY),
+        ("la.png", f64::INFINITY),
+        ("pal.png", f64::INFINITY),
+        ("gray.jpg", f64::INFINITY),
+        ("cmyk.jpg", f64::INFINITY),
+        ("j95_444.jpg", 74.0),
+        ("jprog.jpg", 52.0),
+        ("j95.jpg", 52.0),
+        ("exif6.jpg", 52.0),
+    ] {
+        let expected = open(&format!("pil_{}.npy", name.replace('.', "_"))).unwrap();
+        let found = compare(&open(name).unwrap(), &expected, Protocol::default()).unwrap();
+        let psnr = found.psnr_db.unwrap_or(f64::INFINITY);
+        assert!(psnr >= least_db, "{name}: {psnr}");
+    }
+    let reference = open("ref.png").unwrap();
+    for name in ["p16.png", "p16half.png"] {
+        let found = compare(&open(name).unwrap(), &reference, Protocol::default()).unwrap();
+        assert_eq!(found.psnr_db, None, "{name}: {found:?}");
+    }
+    assert_eq!(open("small.png").unwrap().width(), 32);
+    for name in ["x.bmp", "x.tif", "x.webp"] {
+        let error = open(name).unwrap_err().to_string();
+        assert!(error.contains("expected a picture: PNG, JPEG"), "{error}");
+    }
 }

@@ -12,6 +12,7 @@ pub(crate) mod contract;
 pub(crate) mod emulated;
 pub(crate) mod gpu;
 pub(crate) mod mesh;
+pub(crate) mod packing;
 pub(crate) mod pictures;
 pub(crate) mod program;
 pub(crate) mod scenes;

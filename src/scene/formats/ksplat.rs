@@ -219,7 +219,7 @@ impl Section {
         for (record, row) in records.take(self.splats).zip(first..) {
             source.task.check()?;
             let position = if header.level == 0 {
-                [0, 4, 8].map(|at| f32_at(record, at))
+                [0, 4, 8].map(|at| f64::from(f32_at(record, at)))
             } else {
                 let Some(at) = bucket.next() else {
                     let place = format!("row {row}");
@@ -228,7 +228,7 @@ impl Section {
                 let factor = f64::from(self.block_size) / 2.0 / f64::from(self.position_range);
                 [0, 1, 2].map(|axis| {
                     let q = f64::from(u16_at(record, 2 * axis)) - f64::from(self.position_range);
-                    narrow(q * factor + f64::from(f32_at(centres, 12 * at + 4 * axis)))
+                    q * factor + f64::from(f32_at(centres, 12 * at + 4 * axis))
                 })
             };
             self.decode_record(header, record, row, position, raw);
@@ -241,7 +241,7 @@ impl Section {
         header: &FileHeader,
         record: &[u8],
         row: usize,
-        position: [f32; 3],
+        position: [f64; 3],
         raw: &mut RawColumns,
     ) {
         type At = fn(&[u8], usize) -> f32;
@@ -253,7 +253,7 @@ impl Section {
         let rotation = scale + 3 * size;
         let colour = rotation + 4 * size;
         for axis in 0..3 {
-            raw.mean[axis][row] = f64::from(position[axis]);
+            raw.mean[axis][row] = position[axis];
             raw.scale[axis][row] = number(record, scale + size * axis);
             let shown = f64::from(record[colour + axis]) / 255.0;
             raw.sh_constant[axis][row] = narrow((shown - 0.5) / SH_C0);

@@ -1,13 +1,64 @@
-//! What a format cannot hold at all.
+//! Values that a format cannot hold: positions, which are refused, and others, which it clamps.
 
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::{OutputFormat, spz};
+use crate::assemble::PLAIN_SLOTS;
+use crate::column_names::{FIRST_CONSTANT, slot};
+use crate::splats::rest_coefficients;
 use crate::table::SplatTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
+/// Columns whose values a format clamps: their values with the range in words, their slots, and the range of the numbers
+/// in the columns, which is wider by half a step of the format, since values in that half are as exact as others.
+type ClampedColumns = (&'static str, Range<usize>, RangeInclusive<f32>);
+
+const SCALES: Range<usize> = 3..6;
+const COLOURS: Range<usize> = FIRST_CONSTANT..PLAIN_SLOTS;
+const HARMONICS: Range<usize> = PLAIN_SLOTS..usize::MAX;
+
+const CLAMPED_BY_SPZ: [ClampedColumns; 3] = [
+    ("scales above e^5.94", SCALES, f32::NEG_INFINITY..=5.968),
+    ("colours beyond -0.44 to 1.44", COLOURS, -3.346..=3.346),
+    (
+        "spherical harmonics beyond -1 to 0.99",
+        HARMONICS,
+        -1.03..=1.03,
+    ),
+];
+const CLAMPED_BY_COMPRESSED_PLY: [ClampedColumns; 2] = [
+    ("scales beyond e^-20 to e^20", SCALES, -20.0..=20.0),
+    (
+        "spherical harmonics beyond -4 to 4",
+        HARMONICS,
+        -4.016..=4.016,
+    ),
+];
+const CLAMPED_BY_DOT_SPLAT: [ClampedColumns; 1] =
+    [("colours beyond 0 to 1", COLOURS, -1.78..=1.78)];
+
 impl OutputFormat {
+    /// Numbers of values that the format clamps, in a sentence for each kind.
+    pub(super) fn clamped(self, table: &SplatTable) -> impl Iterator<Item = String> {
+        let columns: &[ClampedColumns] = match self {
+            Self::Spz3 | Self::Spz4 => &CLAMPED_BY_SPZ,
+            Self::CompressedPly => &CLAMPED_BY_COMPRESSED_PLY,
+            Self::DotSplat => &CLAMPED_BY_DOT_SPLAT,
+            _ => &[],
+        };
+        let rest = 3 * rest_coefficients(table.sh_degree());
+        columns.iter().filter_map(move |(values, slots, range)| {
+            let is_held = |at: usize| slots.contains(&at) && at < PLAIN_SLOTS + rest;
+            let is_held = |name: &&str| slot(name, rest).is_some_and(is_held);
+            let beyond = |v: &f32| v.is_finite() && !range.contains(v);
+            let of_column = |name| Some(table.column(name)?.iter().filter(|v| beyond(v)).count());
+            let count: usize = table.names().filter(is_held).filter_map(of_column).sum();
+            (count > 0).then(|| format!("{values} are set to the ends of that range: {count}"))
+        })
+    }
+
     /// Checks that the format can hold all splats of `table`, which takes no longer than reading their positions.
     /// `path` is for errors.
     ///

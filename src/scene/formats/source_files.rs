@@ -78,33 +78,3 @@ fn collect_strings<'a>(value: &'a Value, strings: &mut Vec<&'a str>) {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn descriptions_list_the_files_that_they_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
-        std::fs::create_dir(path("0")).unwrap();
-        write(
-            "lod-meta.json",
-            r#"{"filenames": ["0/meta.json", "absent.json"]}"#,
-        );
-        write(
-            "0/meta.json",
-            r#"{"means": {"files": ["a.webp", "../scene.ply"]}}"#,
-        );
-        write("0/a.webp", "picture");
-        write("scene.ply", "ply");
-        let expected = ["lod-meta.json", "0/meta.json", "0/a.webp"].map(path);
-        assert_eq!(source_files(folder.path()).unwrap(), expected);
-        assert_eq!(
-            source_files(path("scene.ply")).unwrap(),
-            [path("scene.ply")]
-        );
-        assert!(source_files(path("none.ply")).is_err());
-    }
-}

@@ -191,6 +191,11 @@ impl OutputFormat {
         }
     }
 
+    /// Whether positions are steps between bounds in double precision.
+    fn has_double_bounds(self) -> bool {
+        matches!(self, Self::Sog | Self::SogFolder) || self.has_levels()
+    }
+
     /// The order in which rows of `raw` are written, if it is not their own.
     ///
     /// # Errors
@@ -221,7 +226,7 @@ impl OutputFormat {
         if !others.is_empty() {
             losses.push(format!("columns {} are left out", others.join(", ")));
         }
-        if table.origin() != [0.0; 3] {
+        if table.origin() != [0.0; 3] && !self.has_double_bounds() {
             let sentence = "positions in double precision are rounded to single precision, which does not resolve the \
                             splats (move the scene to the origin with --translate)";
             losses.push(sentence.to_owned());
@@ -237,6 +242,7 @@ impl OutputFormat {
                  {profile}"
             ));
         }
+        losses.extend(self.clamped(table));
         losses
     }
 }

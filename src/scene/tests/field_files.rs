@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
+use quadrille_scene::cameras::{self, Exposures};
 use quadrille_scene::table::RawColumns;
-use quadrille_scene::{LoadOptions, cameras, load, load_table};
+use quadrille_scene::{LoadOptions, load, load_table};
 
 /// Folder of the files beside the checkout; `None`, and a note, where it is absent.
 fn folder() -> Option<PathBuf> {
@@ -73,6 +74,75 @@ fn every_file_gives_its_value_or_names_its_fault() {
     }
     assert!(list.lines().count() > 100);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Adds the files below a folder.
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => add_files(&path, files),
+            false => files.push(path),
+        }
+    }
+}
+
+#[test]
+fn no_file_is_left_out() {
+    /// Files of other tests: exposures and transforms of this one, pictures of `tests/formats`.
+    const OTHERS: [&str; 3] = [
+        "30-compare-formats/",
+        "40-dataparser/dataparser_transforms.json",
+        "43-exposures-subfolder/",
+    ];
+    let Some(folder) = folder() else { return };
+    let listed = include_str!("field_files.txt").lines();
+    let listed: Vec<&str> = listed
+        .map(|line| line.split_once(" | ").unwrap().0)
+        .collect();
+    let mut files = Vec::new();
+    add_files(&folder, &mut files);
+    assert!(files.len() > 200, "{}", files.len());
+    for file in files {
+        let file = file.strip_prefix(&folder).unwrap();
+        let is_listed = listed.iter().any(|name| file.starts_with(name));
+        let name = file.to_string_lossy();
+        assert!(
+            is_listed || OTHERS.iter().any(|other| name.starts_with(other)),
+            "{name}"
+        );
+    }
+}
+
+/// The cameras of nerfstudio in the world of the trained scene, by a calculation of its own.
+#[test]
+fn transforms_beside_a_data_parser_are_of_the_trained_scene() {
+    let Some(folder) = folder() else { return };
+    let file = cameras::load(folder.join("40-dataparser/transforms.json")).unwrap();
+    let eye = file.cameras[0].eye();
+    let expected = [1.4542, -0.6763, -0.0666];
+    let close = |axis: usize| (eye[axis] - expected[axis]).abs() < 1e-4;
+    assert!((0..3).all(close), "{eye}");
+}
+
+/// Each view has the exposure of its own name, also where folders hold files of the same name.
+#[test]
+fn exposures_of_pictures_in_folders_are_found() {
+    let Some(folder) = folder() else { return };
+    let load =
+        |name: &str| Exposures::load(folder.join("43-exposures-subfolder").join(name)).unwrap();
+    let factor = |exposures: &Exposures, view: &str| exposures.of(view).map(|rows| rows[0][0]);
+    let rig = cameras::load(folder.join("27-colmap-rig-bin/sparse/0")).unwrap();
+    let exposures = load("exposure.json");
+    let factors = rig
+        .cameras
+        .iter()
+        .map(|camera| factor(&exposures, &camera.name).unwrap());
+    assert!(factors.eq([0.3, 0.4, 0.5, 0.6, 0.7, 0.8]));
+    let exposures = load("exposure2.json");
+    for (view, expected) in [("00001", 0.25), ("00002", 0.5), ("sub_00001", 2.0)] {
+        assert_eq!(factor(&exposures, view), Some(expected), "{view}");
+    }
 }
 
 fn raw(path: &Path) -> RawColumns {

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use quadrille::{Exposures, MAX_SIDE_PX, load_cameras};
+use quadrille_scene::MAX_SIDE_PX;
+use quadrille_scene::cameras::{Exposures, load};
 
 /// The files of a process, in a folder for each of the ways in which they are found.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -41,7 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
             folder
         }
     };
-    let Ok(file) = load_cameras(path) else {
+    let Ok(file) = load(path) else {
         return;
     };
     for camera in &file.cameras {

@@ -276,7 +276,7 @@ fn decode_packed(
             rgb = lerp(12, row, rgb);
         }
         for axis in 0..3 {
-            raw.mean[axis][row] = f64::from(narrow(mean[axis]));
+            raw.mean[axis][row] = mean[axis];
             raw.scale[axis][row] = narrow(scale[axis]);
             raw.sh_constant[axis][row] = narrow((rgb[axis] - 0.5) / SH_C0);
         }

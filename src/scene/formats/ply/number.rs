@@ -1,5 +1,7 @@
 //! Numbers of a PLY body.
 
+use std::str::FromStr;
+
 use super::header::Encoding;
 use super::lines::quoted;
 use crate::scalar::Scalar;
@@ -16,11 +18,12 @@ pub(super) enum Number<'a> {
 }
 
 impl Number<'_> {
-    /// The value; floats in text are rounded to f32.
+    /// The value.
     pub(super) fn exact(self) -> Result<f64, Mismatch> {
         match self {
             Self::Packed(bytes, scalar, encoding) => Ok(read(bytes, scalar, encoding)),
-            Self::Text(word, Scalar::F32 | Scalar::F64) => parse_float(word).map(f64::from),
+            Self::Text(word, Scalar::F32) => parse_float::<f32>(word).map(f64::from),
+            Self::Text(word, Scalar::F64) => parse_float(word),
             Self::Text(word, scalar) => parse_whole(word, scalar),
         }
     }
@@ -64,12 +67,12 @@ pub fn to_count(value: f64) -> Option<usize> {
 
 /// Parses the text of a float. NaN and infinity are accepted, also in the spellings of C and of
 /// Microsoft (`nan(ind)`, `1.#INF`).
-fn parse_float(word: &[u8]) -> Result<f32, Mismatch> {
+fn parse_float<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     match text.parse() {
         Ok(value) => Ok(value),
-        Err(_) if text.contains("1.#INF") => Ok(f32::INFINITY),
-        Err(_) if text.contains("1.#") || text.contains("nan(") => Ok(f32::NAN),
+        Err(_) if text.contains("1.#INF") => Ok(f32::INFINITY.into()),
+        Err(_) if text.contains("1.#") || text.contains("nan(") => Ok(f32::NAN.into()),
         Err(_) => Err(("a number".to_owned(), quoted(word))),
     }
 }
@@ -123,7 +126,8 @@ mod tests {
 
     #[test]
     fn text_is_parsed_or_refused() {
-        let float = |word: &str| parse_float(word.as_bytes());
+        let float = |word: &str| parse_float::<f32>(word.as_bytes());
+        assert_eq!(parse_float(b"4654321.03125"), Ok(4_654_321.031_25));
         assert_eq!(float("-1.5e1"), Ok(-15.0));
         assert_eq!(float("+.5"), Ok(0.5));
         assert_eq!(float("1e400"), Ok(f32::INFINITY));

@@ -213,7 +213,7 @@ impl Decoder<'_, '_> {
                 self.archive.source().task.check()?;
                 let fixed = f64::from(u16::from_le_bytes([low[axis], high[axis]]));
                 let v = min + (max - min) * fixed / 65_535.0;
-                *value = f64::from(narrow(v.abs().exp_m1().copysign(v)));
+                *value = v.abs().exp_m1().copysign(v);
             }
         }
         Ok(())

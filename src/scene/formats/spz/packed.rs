@@ -62,8 +62,12 @@ pub(super) fn coefficient(packed: u8) -> f32 {
 
 /// Packs a higher coefficient, rounded to a multiple of `bucket`. The format's own writer rounds twice, to
 /// 1/128 and to buckets, which adds 1/256 to coefficients on average.
-pub(super) fn pack_coefficient(value: f32, bucket: f64) -> u8 {
-    byte((f64::from(value) * 128.0 / bucket).round() * bucket + 128.0)
+#[inline(always)]
+pub(super) fn pack_coefficient(value: f32, bucket: u8) -> u8 {
+    // In integers, which are vectorised: half a bucket is rounded away from zero.
+    let half_buckets = whole::<i32>(value.clamp(-2.0, 2.0) * (256.0 / f32::from(bucket)));
+    let buckets = (half_buckets + half_buckets.signum()) / 2;
+    fit((buckets * i32::from(bucket) + 128).clamp(0, 255))
 }
 
 /// A rotation w, x, y, z from its vector part, of versions 1 and 2.
@@ -123,14 +127,14 @@ mod tests {
     #[test]
     fn coefficients_are_rounded_to_buckets() {
         // Halfway between two buckets, and a little to each side.
-        for (value, packed) in [(3.9, 128), (4.1, 136), (-3.9, 128), (-4.1, 120)] {
-            assert_eq!(pack_coefficient(value / 128.0, 8.0), packed);
-            assert_eq!(pack_coefficient(value / 64.0, 16.0), 2 * packed - 128);
+        for (value, packed) in [(3.9, 128), (4.0, 136), (4.1, 136), (-3.9, 128), (-4.0, 120)] {
+            assert_eq!(pack_coefficient(value / 128.0, 8), packed);
+            assert_eq!(pack_coefficient(value / 64.0, 16), 2 * packed - 128);
         }
         for bucket in [1u8, 2, 4, 8, 16] {
             for v in 0..=255 {
-                let once = pack_coefficient(coefficient(v), bucket.into());
-                assert_eq!(pack_coefficient(coefficient(once), bucket.into()), once);
+                let once = pack_coefficient(coefficient(v), bucket);
+                assert_eq!(pack_coefficient(coefficient(once), bucket), once);
                 assert!(once.is_multiple_of(bucket) || once == 255);
                 assert!(once.abs_diff(v) <= bucket / 2);
             }

@@ -1,5 +1,6 @@
 //! Writing of SPZ, versions 3 and 4.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use super::{
 };
 use crate::activation::sigmoid;
 use crate::encoding::SplatAxes;
+use crate::flip::sh_sign;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
@@ -22,16 +24,20 @@ use quadrille_base::task::Task;
 /// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
 /// Buckets to which the format's own writer rounds coefficients of degree 1 and of the higher degrees.
-const BUCKETS: [f64; 2] = [8.0, 16.0];
+const BUCKETS: [u8; 2] = [8, 16];
 /// Width of a splat as a multiple of the mean width from which on its buckets are halved. Halving them once keeps
 /// files within 5 % of the bytes of other writers.
 const WIDE: f64 = std::f64::consts::SQRT_2;
 /// Default level of gzip.
 const GZIP_LEVEL: u32 = 6;
 /// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times as
-/// long for 6 % fewer bytes, and of coefficients.
+/// long for 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger ones.
 const ZSTD_LEVEL: i32 = 3;
-const ZSTD_COEFFICIENT_LEVEL: i32 = 12;
+const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
+/// Size up to which the slower level takes a third of a second at most.
+const SMALL_STREAM_BYTES: usize = 2 << 20;
+/// Splats whose coefficients are packed at a time, by one thread.
+const ROWS_PER_BLOCK: usize = 256;
 /// Number of the stream of coefficients.
 const COEFFICIENTS: usize = 5;
 /// The format's code of the axes right, up, back.
@@ -49,17 +55,17 @@ pub(in crate::formats) fn write(
     path: &Path,
     task: &Task,
 ) -> Result<Vec<u8>> {
-    let mut raw = table.raw(path, task)?;
+    let (mut raw, rest) = table.raw_apart(path, task)?;
     raw.flip_axes(SplatAxes::RUB, task)?;
     let antialiased = table.antialiased() == Some(true);
     let header = SpzHeader {
         version,
         splats: raw.rows(),
-        sh_degree: raw.sh_degree(),
+        sh_degree: table.sh_degree(),
         fraction_bits: FRACTION_BITS,
         flags: if antialiased { ANTIALIASED } else { 0 },
     };
-    let streams = streams(&raw, &header, task)?;
+    let streams = streams(&raw, &rest, &header, task)?;
     let file = match version {
         4 => zstd_file(&header, streams, level, task),
         _ => gzip_file(&header, &streams, level, task),
@@ -77,8 +83,14 @@ pub(in crate::formats) fn holds_position(centre: [f64; 3]) -> bool {
     turned.all(|v| packed::holds_position(v, FRACTION_BITS))
 }
 
-fn streams(raw: &RawColumns, header: &SpzHeader, task: &Task) -> Result<[Vec<u8>; 6]> {
-    let mut streams: [Vec<u8>; 6] = Default::default();
+/// The streams of splats in the axes of the format, but for the higher coefficients `rest`, which are turned here.
+fn streams(
+    raw: &RawColumns,
+    rest: &[Cow<'_, [f32]>],
+    header: &SpzHeader,
+    task: &Task,
+) -> Result<[Vec<u8>; 6]> {
+    let mut streams = header.stream_bytes().map(Vec::with_capacity);
     let [
         positions,
         opacities,
@@ -99,42 +111,56 @@ fn streams(raw: &RawColumns, header: &SpzHeader, task: &Task) -> Result<[Vec<u8>
         let rotation = packed::pack_rotation(raw.unit_rotation(row));
         rotations.extend(rotation.to_le_bytes());
     }
-    let per_channel = raw.rest_per_channel();
-    for (row, refinement) in refinements(scales, opacities).enumerate() {
-        task.check()?;
-        for k in 0..per_channel {
-            let bucket = BUCKETS[usize::from(k >= rest_coefficients(1))] * refinement;
-            for channel in 0..3 {
-                let value = raw.sh_rest[channel * per_channel + k][row];
-                coefficients.push(packed::pack_coefficient(value, bucket));
-            }
-        }
+    if !rest.is_empty() {
+        *coefficients = pack_coefficients(rest, &are_wide(scales, opacities), task)?;
     }
     Ok(streams)
 }
 
-/// The buckets of each splat's coefficients as a part of [`BUCKETS`]: 1 or 1/2.
+/// Packs the higher coefficients of all splats, whose columns are channel-major.
+fn pack_coefficients(
+    columns: &[Cow<'_, [f32]>],
+    are_wide: &[bool],
+    task: &Task,
+) -> Result<Vec<u8>> {
+    let (per_splat, per_channel) = (columns.len(), columns.len() / 3);
+    let mut bytes = vec![0; are_wide.len() * per_splat];
+    let blocks = bytes.par_chunks_mut(ROWS_PER_BLOCK * per_splat);
+    let blocks = blocks.zip(are_wide.par_chunks(ROWS_PER_BLOCK)).enumerate();
+    blocks.try_for_each(|(block, (bytes, are_wide))| {
+        task.check()?;
+        for (at, column) in columns.iter().enumerate() {
+            let (channel, k) = (at / per_channel, at % per_channel);
+            let bucket = BUCKETS[usize::from(k >= rest_coefficients(1))];
+            let sign = sh_sign(SplatAxes::RUB, k);
+            let packed = bytes.iter_mut().skip(3 * k + channel).step_by(per_splat);
+            let values = column[block * ROWS_PER_BLOCK..].iter().zip(are_wide);
+            for (byte, (value, is_wide)) in packed.zip(values) {
+                *byte = packed::pack_coefficient(sign * value, bucket >> u8::from(*is_wide));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+/// Whether the buckets of each splat's coefficients are halved.
 ///
 /// The effect of a coefficient's error on a picture grows with the area of the splat times its opacity. Most
 /// pictures are covered by few splats, so buckets are halved where the square root of that product, the splat's
 /// width, is at least [`WIDE`] times the mean of the scene. Widths are computed from the packed values, so
 /// that a file that is read and written again keeps its buckets.
-fn refinements(scales: &[u8], opacities: &[u8]) -> impl Iterator<Item = f64> {
+fn are_wide(scales: &[u8], opacities: &[u8]) -> Vec<bool> {
     let width = |(scales, opacity): (&[u8], &u8)| {
-        let mut logarithms = [0, 1, 2].map(|axis| f64::from(packed::scale(scales[axis])));
-        logarithms.sort_by(f64::total_cmp);
-        let area = (logarithms[1] + logarithms[2]).exp();
+        let mut logarithms = [0, 1, 2].map(|axis| packed::scale(scales[axis]));
+        logarithms.sort_by(f32::total_cmp);
+        let area = f64::from(logarithms[1] + logarithms[2]).exp();
         (area * f64::from(*opacity)).sqrt()
     };
-    let splats = move || scales.chunks_exact(3).zip(opacities).map(width);
-    let mean = splats().sum::<f64>() / opacities.len() as f64;
-    splats().map(move |width| {
-        if width >= WIDE * mean && width > 0.0 {
-            0.5
-        } else {
-            1.0
-        }
-    })
+    let widths: Vec<f64> = scales.chunks_exact(3).zip(opacities).map(width).collect();
+    let mean = widths.iter().sum::<f64>() / widths.len() as f64;
+    let is_wide = |width: &f64| *width >= WIDE * mean && *width > 0.0;
+    widths.iter().map(is_wide).collect()
 }
 
 fn header_bytes(header: &SpzHeader, last: u8) -> io::Result<Vec<u8>> {
@@ -194,7 +220,7 @@ fn zstd_file(
     let steps = task.steps(sizes.iter().sum::<usize>() as u64);
     let packed = streams.into_par_iter().enumerate().map(|(at, stream)| {
         let default = match at {
-            COEFFICIENTS => ZSTD_COEFFICIENT_LEVEL,
+            COEFFICIENTS => ZSTD_COEFFICIENT_LEVELS[usize::from(stream.len() > SMALL_STREAM_BYTES)],
             _ => ZSTD_LEVEL,
         };
         let size = stream.len() as u64;
@@ -238,19 +264,22 @@ mod tests {
             scales.extend(of_steps(steps));
             opacities.push(opacity);
         }
-        let found: Vec<f64> = refinements(&scales, &opacities).collect();
-        assert!(found[..1000].iter().all(|r| *r == 1.0));
+        let found = are_wide(&scales, &opacities);
+        assert!(found[..1000].iter().all(|is_wide| !is_wide));
         // 4.0, 1.0, 1.4, 7.9, 489 and 0 times the narrow splats' width, whose mean is 1.5 times as much.
-        assert_eq!(found[1000..], [0.5, 1.0, 1.0, 0.5, 0.5, 1.0]);
-        assert!(refinements(&[0; 6], &[0; 2]).all(|r| r == 1.0));
+        assert_eq!(found[1000..], [true, false, false, true, true, false]);
+        assert_eq!(are_wide(&[0; 6], &[0; 2]), [false; 2]);
     }
 
     #[test]
     fn coefficients_of_wide_splats_are_written_with_more_bits() {
         let mut raw = RawColumns::zeroed(101, 2);
-        for k in 0..raw.rest_per_channel() {
-            raw.sh_rest[k].fill(3.0 / 128.0);
-        }
+        let mut rest = std::mem::take(&mut raw.sh_rest);
+        rest[..8]
+            .iter_mut()
+            .flatten()
+            .for_each(|value| *value = 3.0 / 128.0);
+        let rest: Vec<Cow<'_, [f32]>> = rest.into_iter().map(Cow::Owned).collect();
         for scale in &mut raw.scale {
             scale[100] = 3.0;
         }
@@ -261,10 +290,10 @@ mod tests {
             fraction_bits: FRACTION_BITS,
             flags: 0,
         };
-        let [.., coefficients] = streams(&raw, &header, &Task::NEVER).unwrap();
+        let [.., coefficients] = streams(&raw, &rest, &header, &Task::NEVER).unwrap();
         let red: Vec<u8> = coefficients.iter().copied().step_by(3).collect();
         assert_eq!(red[..8], [128; 8]);
-        // Steps of 1 for degree 1, and of 2 for degree 2.
-        assert_eq!(red[800..], [132, 132, 132, 128, 128, 128, 128, 128]);
+        // Buckets of 4 for degree 1, where y and z change signs, and of 8 for degree 2.
+        assert_eq!(red[800..], [124, 124, 132, 128, 128, 128, 128, 128]);
     }
 }

@@ -5,3 +5,4 @@ mod flight;
 mod picture_size;
 mod projection;
 mod refused;
+mod view_list;
