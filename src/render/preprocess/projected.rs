@@ -77,7 +77,7 @@ impl ProjectedSplat {
     }
 
     /// Half of width and height of the box that gsplat sorts the splat by, in whole pixels: the standard deviations
-    /// times the radius at which alpha equals the cut, which is at most [`MOST_RADIUS`], rounded up.
+    /// times the radius at which alpha equals the cut, which is at most 3.33 standard deviations, rounded up.
     pub fn radii(&self) -> [u32; 2] {
         let (per_x, per_y) = (f64::from(self.u_per_x), f64::from(self.v_per_y));
         let slope = f64::from(self.u_per_y) / per_x;
