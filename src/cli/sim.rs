@@ -18,7 +18,7 @@ use super::views::ViewArgs;
 use files::{FileFlags, Files};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
-use quadrille_base::image::{Frame, check_memory};
+use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
@@ -166,7 +166,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let views = (args.path).views(&args.views, path, &scene.splats, verbosity)?;
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
-    check_memory_of_runs(&methods, &cameras, args.flags.host.threads())?;
+    // Writing takes what it does for `render`, but for the frame, which is part of the results.
+    let writing = output
+        .as_ref()
+        .map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
+    let at_once = Method::host_bytes_of_runs(&methods, args.flags.host.threads(), writing);
+    (cameras.iter()).try_for_each(|camera| check_memory([camera.width, camera.height], at_once))?;
     let views = args.views.files().chain(args.path.files());
     let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
@@ -189,14 +194,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         verbosity,
     };
     (args.flags.host.pool()?).install(|| job.run_all(&cameras, &mut files))
-}
-
-/// Refuses pictures for whose runs and results there is no memory.
-fn check_memory_of_runs(methods: &[Method], cameras: &[Camera], threads: usize) -> Result<()> {
-    let at_once = Method::host_bytes_of_runs(methods, threads);
-    cameras
-        .iter()
-        .try_for_each(|camera| check_memory([camera.width, camera.height], at_once))
 }
 
 impl Args {

@@ -76,13 +76,13 @@ impl Method {
     }
 
     /// Bytes of host memory for each pixel that runs of all `methods` take, of which up to `threads` run at once, and whose
-    /// results are all kept.
-    pub fn host_bytes_of_runs(methods: &[Self], threads: usize) -> u64 {
+    /// results are all kept; writing a picture takes `writing` bytes beside them.
+    pub fn host_bytes_of_runs(methods: &[Self], threads: usize, writing: u64) -> u64 {
         let kept: u64 = methods.iter().map(|m| m.kept_bytes_per_pixel()).sum();
         let of_run = |method: &Self| method.host_bytes_per_pixel() - method.kept_bytes_per_pixel();
         let mut more: Vec<_> = methods.iter().map(of_run).collect();
         more.sort_unstable_by(|a, b| b.cmp(a));
-        kept + more.into_iter().take(threads).sum::<u64>()
+        kept + more.into_iter().take(threads).sum::<u64>().max(writing)
     }
 
     /// Name of the method, as [`Method::parse`] takes it.
@@ -185,7 +185,8 @@ mod tests {
     fn results_take_memory_while_other_methods_run() {
         let names = ["baseline", "compute", "shader-blend", "gscore"].map(str::to_owned);
         let methods = Method::parse_all(&names).unwrap();
-        assert_eq!(Method::host_bytes_of_runs(&methods, 2), 92 + 50 + 28 + 17);
-        assert_eq!(Method::host_bytes_of_runs(&methods[..1], 8), 36);
+        let bytes = Method::host_bytes_of_runs;
+        assert_eq!(bytes(&methods, 2, 9), 92 + 50 + 28 + 17);
+        assert_eq!(bytes(&methods[..1], 8, 21), 28 + 21);
     }
 }
