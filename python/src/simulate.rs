@@ -59,7 +59,7 @@ pub(crate) fn simulate<'py>(
     let configuration = machines.configuration().map_err(to_python)?;
     let config = &configuration.config;
     let threads = machines.threads.unwrap_or(0).max(1);
-    let bytes = Method::host_bytes_of_runs(&methods, threads);
+    let bytes = Method::host_bytes_of_runs(&methods, threads, 0);
     check_memory([camera.0.width, camera.0.height], bytes).map_err(to_python)?;
     let watch = Watch {
         maps: machines.maps,
