@@ -58,7 +58,8 @@ pub(crate) fn simulate<'py>(
     let methods = methods.map_err(|error| to_python(error.about("variants")))?;
     let configuration = machines.configuration().map_err(to_python)?;
     let config = &configuration.config;
-    let threads = machines.threads.unwrap_or(0).max(1);
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = machines.threads.filter(|n| *n > 0).unwrap_or_else(cores);
     let bytes = Method::host_bytes_of_runs(&methods, threads, 0);
     check_memory([camera.0.width, camera.0.height], bytes).map_err(to_python)?;
     let watch = Watch {
