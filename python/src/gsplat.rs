@@ -23,6 +23,8 @@ type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
 /// Splats whose entries of `meta` are computed at a time, on all threads.
 const BATCH: usize = 1 << 16;
+/// Least number of them that a thread takes: fewer take less time than to hand them over.
+const PIECE: usize = 1 << 10;
 
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
 type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
@@ -141,45 +143,71 @@ impl Pairs {
     fn add(&mut self, camera: usize, view: &Camera, renderer: &Renderer, splats: Option<usize>) {
         let centre = [view.width, view.height].map(|side| side as f32 / 2.0);
         let mut drawn = renderer.drawn().map(|(splat, _)| splat);
-        if splats.is_none() {
-            self.reserve(renderer.drawn().count());
-        }
+        let mut at = match splats {
+            Some(splats) => camera * splats,
+            None => self.grow(camera, renderer.drawn().count()),
+        };
         loop {
             let batch: Vec<&ProjectedSplat> = drawn.by_ref().take(BATCH).collect();
             if batch.is_empty() {
                 return;
             }
-            let seen: Vec<Seen> = batch
-                .par_iter()
-                .map(|splat| Seen::of(splat, centre))
-                .collect();
-            match splats {
-                Some(splats) => self.put(camera * splats, &seen),
-                None => self.append(camera, &seen),
+            if splats.is_some() {
+                let seen = batch.par_iter().map(|splat| Seen::of(splat, centre));
+                let seen: Vec<Seen> = seen.collect();
+                self.put(at, &seen);
+            } else {
+                self.fill(at, &batch, centre);
+                at += batch.len();
             }
         }
     }
 
-    /// Makes room for the splats of a camera, and for no more.
-    fn reserve(&mut self, seen: usize) {
-        self.cameras.reserve_exact(seen);
-        self.splats.reserve_exact(seen);
-        self.radii.reserve_exact(seen);
-        self.means.reserve_exact(seen);
-        self.depths.reserve_exact(seen);
-        self.conics.reserve_exact(seen);
-        self.opacities.reserve_exact(seen);
+    /// Adds zeros for the splats of a camera; returns the place of the first one.
+    fn grow(&mut self, camera: usize, seen: usize) -> usize {
+        /// The first values come as zeroed memory, which the threads that write them touch first.
+        fn grow<T: Clone>(values: &mut Vec<T>, more: usize, value: T) {
+            if values.is_empty() {
+                *values = vec![value; more];
+            } else {
+                values.reserve_exact(more);
+                values.resize(values.len() + more, value);
+            }
+        }
+        let first = self.depths.len();
+        let camera = i64::try_from(camera).unwrap_or(i64::MAX);
+        grow(&mut self.cameras, seen, camera);
+        grow(&mut self.splats, seen, 0);
+        grow(&mut self.radii, seen, [0; 2]);
+        grow(&mut self.means, seen, [0.0; 2]);
+        grow(&mut self.depths, seen, 0.0);
+        grow(&mut self.conics, seen, [0.0; 3]);
+        grow(&mut self.opacities, seen, 0.0);
+        first
     }
 
-    fn append(&mut self, camera: usize, seen: &[Seen]) {
-        let camera = i64::try_from(camera).unwrap_or(i64::MAX);
-        self.cameras.resize(self.cameras.len() + seen.len(), camera);
-        self.splats.extend(seen.iter().map(|s| i64::from(s.row)));
-        self.radii.extend(seen.iter().map(|s| s.radii));
-        self.means.extend(seen.iter().map(|s| s.mean));
-        self.depths.extend(seen.iter().map(|s| s.depth));
-        self.conics.extend(seen.iter().map(|s| s.conic));
-        self.opacities.extend(seen.iter().map(|s| s.opacity));
+    /// Writes a batch of splats from `at` on.
+    fn fill(&mut self, at: usize, batch: &[&ProjectedSplat], centre: [f32; 2]) {
+        let places = at..at + batch.len();
+        let arrays = (
+            batch,
+            &mut self.splats[places.clone()],
+            &mut self.radii[places.clone()],
+            &mut self.means[places.clone()],
+            &mut self.depths[places.clone()],
+            &mut self.conics[places.clone()],
+            &mut self.opacities[places],
+        );
+        let pairs = arrays.into_par_iter().with_min_len(PIECE);
+        pairs.for_each(|(splat, row, radii, mean, depth, conic, opacity)| {
+            let seen = Seen::of(splat, centre);
+            *row = i64::from(seen.row);
+            *radii = seen.radii;
+            *mean = seen.mean;
+            *depth = seen.depth;
+            *conic = seen.conic;
+            *opacity = seen.opacity;
+        });
     }
 
     fn put(&mut self, first: usize, seen: &[Seen]) {

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -93,7 +93,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return tmp_path_factory.mktemp("calls")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Interrupts raise KeyboardInterrupt, also where this process was started with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", ["load", "render_many", "simulate", "convert"])
 def test_an_interrupt_ends_long_calls(name: str, large: Large, folder: pathlib.Path, vase: Vase, view: quadrille.Camera) -> None:
     call = calls(large, folder)[name]
