@@ -54,21 +54,26 @@ impl SplatArrays {
 }
 
 impl SplatSlices<'_> {
-    /// Checks the lengths; returns the degree of the spherical harmonics.
-    fn degree(&self) -> Result<u8> {
+    /// Checks the lengths but of the coefficients; returns the number of splats. The error names the slice.
+    pub fn check_lengths(&self) -> Result<usize> {
         let splats = self.means.len();
         Error::check_limit("splats in a scene", MAX_SPLATS as u64, splats as u64)?;
-        let lengths = [
+        for (what, length) in [
             ("scales", self.scales.len()),
             ("rotations", self.rotations.len()),
             ("opacities", self.opacities.len()),
-        ];
-        for (what, length) in lengths {
+        ] {
             if length != splats {
                 let expected = format!("{splats} elements, as means");
                 return Err(Error::argument(what, expected, length.to_string()));
             }
         }
+        Ok(splats)
+    }
+
+    /// Checks the lengths; returns the degree of the spherical harmonics.
+    fn degree(&self) -> Result<u8> {
+        let splats = self.check_lengths()?;
         let fits = |degree: &u8| (rest_coefficients(*degree) + 1) * splats == self.sh.len();
         (0..=MAX_SH_DEGREE).find(fits).ok_or_else(|| {
             let expected = format!("1, 4, 9, 16 or 25 coefficients for each of {splats} splats");

@@ -7,9 +7,7 @@ use bytemuck::Zeroable;
 use super::source::{Coefficients, ShScratch, SplatSource};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, prefetch};
-use quadrille_scene::{
-    BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, SplatSlices, rest_coefficients,
-};
+use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};
 
 /// Cache lines are 16 numbers long.
 const LINE: usize = 64 / size_of::<f32>();
@@ -35,18 +33,7 @@ impl<'a> SplatRows<'a> {
     /// # Errors
     /// [`Error::Argument`] naming the slice whose length does not fit; [`Error::Limit`] for too many splats.
     pub fn new(slices: SplatSlices<'a>, sh_degree: u8) -> Result<Self> {
-        let len = slices.means.len();
-        Error::check_limit("splats in a scene", MAX_SPLATS as u64, len as u64)?;
-        for (what, length) in [
-            ("scales", slices.scales.len()),
-            ("rotations", slices.rotations.len()),
-            ("opacities", slices.opacities.len()),
-        ] {
-            if length != len {
-                let expected = format!("{len} elements, as means");
-                return Err(Error::argument(what, expected, length.to_string()));
-            }
-        }
+        let len = slices.check_lengths()?;
         if sh_degree > 4 {
             return Err(Error::argument(
                 "sh_degree",
@@ -117,6 +104,7 @@ const INVISIBLE: Splat = Splat {
 #[inline(always)]
 fn gather<const N: usize>(rows: &[[f32; N]], lanes: &mut [Lanes; N]) {
     match rows.first_chunk::<BLOCK>() {
+        // The same loop over a constant number of rows, which the compiler unrolls.
         Some(rows) => {
             for (lane, row) in rows.iter().enumerate() {
                 for (values, value) in lanes.iter_mut().zip(row) {
