@@ -19,31 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import quadrille
-from quadrille.gsplat import rasterization
+from quadrille.gsplat import load_ply_to_splats, rasterization
 
 Array = NDArray[Any]
-
-
-def parameters(path: str | pathlib.Path) -> dict[str, Array]:
-    """The parameters of a trainer, from its PLY: logarithms of scales, logits of opacities, coefficients."""
-    columns = quadrille.load_table(path).columns
-    rest = sum(name.startswith("f_rest_") for name in columns)
-
-    def stack(names: list[str]) -> Array:
-        return np.stack([columns[name] for name in names], axis=1)
-
-    # The file holds all coefficients of red, then of green, then of blue.
-    higher = np.zeros((len(columns["x"]), 3, 0), np.float32)
-    if rest:
-        higher = stack([f"f_rest_{i}" for i in range(rest)]).reshape(-1, 3, rest // 3)
-    return {
-        "means": stack(["x", "y", "z"]),
-        "quats": stack([f"rot_{i}" for i in range(4)]),
-        "scales": stack([f"scale_{i}" for i in range(3)]),
-        "opacities": columns["opacity"],
-        "sh0": stack([f"f_dc_{i}" for i in range(3)])[:, None],
-        "shN": higher.transpose(0, 2, 1),
-    }
 
 
 def drawn(
@@ -86,7 +64,7 @@ def main() -> None:
     cameras = quadrille.load_cameras(arguments.cameras)
     if arguments.width:
         cameras = [camera.resized(arguments.width) for camera in cameras]
-    splats = parameters(arguments.scene)
+    splats = load_ply_to_splats(arguments.scene)
     found: list[dict[str, Any]] = []
     start = time.perf_counter()
     for camera, colours in drawn(splats, cameras):

@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, CameraOptions, CameraTransform, Error, FisheyeLens, Intrinsics, PictureSize, Projection,
+    Camera, CameraFile, CameraOptions, CameraTransform, Error, FisheyeLens, Intrinsics,
+    PictureSize, Projection,
 };
 use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::ViewSpec;
@@ -163,9 +164,8 @@ impl RawCamera {
     }
 }
 
-/// Loads the cameras of a file, its warnings, and the errors of cameras that cannot be drawn, by their names.
+/// Loads the cameras of a file, and its warnings.
 #[pyfunction]
-#[allow(clippy::type_complexity, reason = "the tuple that Python unpacks")]
 pub(crate) fn load_cameras(
     py: Python<'_>,
     path: std::path::PathBuf,
@@ -176,12 +176,16 @@ pub(crate) fn load_cameras(
         ..CameraOptions::default()
     };
     let file = run(py, |_| quadrille::load_cameras_with(&path, &options))?;
-    let mut warnings = file.warnings;
-    let refused = file.refused.iter();
-    warnings.extend(
-        refused.map(|camera| format!("{} is left out: {}", camera.name_in_file, camera.error)),
-    );
+    let warnings = warnings_of(&file);
     Ok((file.cameras.into_iter().map(RawCamera).collect(), warnings))
+}
+
+/// The warnings of a camera file, also of each camera that cannot be drawn.
+pub(crate) fn warnings_of(file: &CameraFile) -> Vec<String> {
+    let refused = file.refused.iter();
+    let refused =
+        refused.map(|camera| format!("{} is left out: {}", camera.name_in_file, camera.error));
+    file.warnings.iter().cloned().chain(refused).collect()
 }
 
 /// The views of a circle around the content of a scene, or of a single view if `count` is `None`.

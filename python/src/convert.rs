@@ -13,7 +13,7 @@ use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::table::{Column, ColumnValues};
 use quadrille_scene::{Scalar, WriteOptions};
 
-use crate::camera::RawCamera;
+use crate::camera::{RawCamera, warnings_of};
 use crate::errors::to_python;
 use crate::run::{Call, Stage, run};
 use crate::scene::output_format;
@@ -86,7 +86,7 @@ impl Host<'_> {
             .and_then(|input| find_camera_file(input));
         if let (None, Some(file)) = (&self.cameras, &beside) {
             let found = quadrille::load_cameras(file)?;
-            self.warnings.extend(found.warnings);
+            self.warnings.extend(warnings_of(&found));
             self.source = file.display().to_string();
             self.cameras = Some(found.cameras);
         }
@@ -227,7 +227,6 @@ impl RawTable {
         table.replace_columns(rows, columns);
         table.comments = comments;
         run(py, |task| {
-            format.check(&table, &path, task)?;
             quadrille::write_table_task(&path, &table, format, task)?;
             Ok(format.losses(&table))
         })

@@ -22,7 +22,7 @@ pub(crate) fn profiles() -> Vec<&'static str> {
 
 /// The profile called `name`, or the scene's own.
 pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile> {
-    let profile = match name.or(scene.profile_hint_name()) {
+    let profile = match name.or(scene.profile_hint()) {
         Some(name) => Profile::named(name),
         None => Ok(Profile::default()),
     };

@@ -14,6 +14,7 @@ use quadrille::{
 };
 use quadrille_base::choice::Choice;
 use quadrille_scene::rest_coefficients;
+use rayon::prelude::*;
 
 use crate::arrays::{Floats, array, array_of_rows, numbers, rows};
 use crate::camera::RawCamera;
@@ -183,7 +184,7 @@ impl RawScene {
         Ok(splats.0.into())
     }
 
-    /// The scene of a pickle: `arrays` as [`Self::stored`] gives them.
+    /// The scene of a pickle: `arrays` as [`Self::attribute`] gives them.
     #[staticmethod]
     fn restore(
         arrays: Arrays<'_>,
@@ -208,12 +209,6 @@ impl RawScene {
         })
     }
 
-    /// The arrays as the scene holds them: centres are relative to the origin.
-    fn stored<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 5]> {
-        let arrays = run(py, |_| Ok(self.stored_arrays()))?;
-        arrays_of(py, arrays)
-    }
-
     #[getter]
     fn origin(&self) -> [f64; 3] {
         self.splats.origin()
@@ -234,7 +229,7 @@ impl RawScene {
     }
 
     #[getter]
-    fn profile_hint(&self) -> Option<&'static str> {
+    pub(crate) fn profile_hint(&self) -> Option<&'static str> {
         self.facts.profile_hint
     }
 
@@ -311,15 +306,27 @@ impl RawScene {
         let format = output_format(&path, format)?;
         run(py, |task| {
             let table = self.table()?;
-            format.check(&table, &path, task)?;
             quadrille::write_table_task(&path, &table, format, task)?;
             Ok(format.losses(&table))
         })
     }
 
-    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 5]> {
-        let arrays = run(py, |_| Ok(self.splats.to_arrays()))?;
-        arrays_of(py, arrays)
+    /// The array of an attribute, activated; centres are relative to the origin.
+    fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match name {
+            "means" => array_of_rows(py, self.each(py, |splat| splat.mean)?),
+            "quats" => array_of_rows(py, self.each(py, |splat| splat.rotation)?),
+            "scales" => array_of_rows(py, self.each(py, |splat| splat.scale)?),
+            "opacities" => array(
+                py,
+                self.each(py, |splat| splat.opacity)?,
+                &[self.splats.len()],
+            ),
+            _ => {
+                let sh = run(py, |_| Ok(self.splats.to_arrays().sh))?;
+                array_of_sh(py, sh, &self.splats)
+            }
+        }
     }
 }
 
@@ -334,8 +341,14 @@ impl RawScene {
         }
     }
 
-    pub(crate) fn profile_hint_name(&self) -> Option<&'static str> {
-        self.facts.profile_hint
+    /// One value of every splat, of its attributes but the spherical harmonics.
+    fn each<T: Send>(&self, py: Python<'_>, of: impl Fn(Splat) -> T + Sync) -> PyResult<Vec<T>> {
+        let splats = (0..self.splats.len()).into_par_iter();
+        run(py, |_| {
+            Ok(splats
+                .map(|index| of(self.splats.geometry(index)))
+                .collect())
+        })
     }
 
     /// The idle renderer of this scene; another call at the same time gets a new one.
@@ -369,16 +382,14 @@ impl RawScene {
     }
 }
 
-fn arrays_of(py: Python<'_>, arrays: SplatArrays) -> PyResult<[Bound<'_, PyAny>; 5]> {
-    let splats = arrays.means.len();
-    let coefficients = arrays.sh.len().checked_div(splats).unwrap_or(1);
-    Ok([
-        array_of_rows(py, arrays.means)?,
-        array_of_rows(py, arrays.rotations)?,
-        array_of_rows(py, arrays.scales)?,
-        array(py, arrays.opacities, &[splats])?,
-        array(py, arrays.sh.into_flattened(), &[splats, coefficients, 3])?,
-    ])
+/// Coefficients of splats as an array [N, K, 3].
+fn array_of_sh<'py>(
+    py: Python<'py>,
+    sh: Vec<[f32; 3]>,
+    splats: &Splats,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = [splats.len(), rest_coefficients(splats.sh_degree()) + 1, 3];
+    array(py, sh.into_flattened(), &shape)
 }
 
 fn of_distribution<'py>(

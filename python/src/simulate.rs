@@ -7,7 +7,7 @@ use quadrille::gpu::config::PRESETS;
 use quadrille::gpu::machine::Machine;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Watch;
-use quadrille::suite::Configuration;
+use quadrille::suite::{Configuration, unused_warning};
 use quadrille::{
     Config, Method, SceneFacts, SimdLevel, Simulated, SimulationDocument, VariantRun, ViewFacts,
 };
@@ -68,12 +68,8 @@ pub(crate) fn simulate<'py>(
     };
     let emulated = Machine::all(config, &methods, watch).map_err(to_python)?;
     let preset = Config::preset(&machines.preset).map_err(to_python)?;
-    let unused = config.unused_by(&methods, &preset).into_iter();
-    let unused = unused.map(|field| {
-        let (name, lacks) = (field.name, field.lacks);
-        format!("{name} has no effect: no run has {lacks}, which reads it")
-    });
-    let mut warnings: Vec<String> = unused.collect();
+    let unused = config.unused_by(&methods, &preset);
+    let mut warnings: Vec<String> = unused.iter().map(unused_warning).collect();
     let facts = SceneFacts {
         path: "memory".to_owned(),
         splats: scene.splats.len(),

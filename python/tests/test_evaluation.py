@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT
 
 import quadrille
+from quadrille.gsplat import load_ply_to_splats
 
 #: Trained scenes, which are not part of the repository.
 SHARED = ROOT.parent / "shared" / "scenes"
@@ -40,7 +41,7 @@ def test_pictures_are_those_of_the_program(name: str, tmp_path: pathlib.Path) ->
     evaluate = example()
     views = [camera.resized(160) for camera in quadrille.load_cameras(cameras)]
     largest = 0.0
-    for camera, colours in evaluate.drawn(evaluate.parameters(scene), views):
+    for camera, colours in evaluate.drawn(load_ply_to_splats(scene), views):
         expected = np.load(tmp_path / f"{camera.name}.npy")
         assert expected.shape[:2] == colours.shape[:2]
         largest = max(largest, float(np.abs(expected[..., :3] - colours).max()))

@@ -12,7 +12,7 @@ use quadrille_gpu::config::{ASSIGNMENT, Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
 use quadrille_scene::text_file::read_text;
-use quadrille_suite::{Configuration, check_distinct, swept};
+use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
 /// Maximum of `--threads`.
 const MAX_THREADS: usize = 4096;
@@ -190,10 +190,7 @@ impl GpuFlags {
                 if is_estimated || named.contains(&field) {
                     continue;
                 }
-                let (name, lacks) = (&field.name, field.lacks);
-                verbosity.warn(&format!(
-                    "{name} has no effect: no run has {lacks}, which reads it"
-                ));
+                verbosity.warn(&unused_warning(&field));
                 named.push(field);
             }
         }

@@ -54,7 +54,7 @@ impl SplatArrays {
 }
 
 impl SplatSlices<'_> {
-    /// Checks the lengths but of the coefficients; returns the number of splats. The error names the slice.
+    /// Checks that all slices but the coefficients have as many elements as the means, and returns their number.
     pub fn check_lengths(&self) -> Result<usize> {
         let splats = self.means.len();
         Error::check_limit("splats in a scene", MAX_SPLATS as u64, splats as u64)?;

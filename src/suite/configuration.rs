@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::{Config, PRESETS};
+use quadrille_gpu::unused_fields::UnusedField;
 
 /// Maximum number of configurations of a run.
 pub const MAX_CONFIGURATIONS: usize = 4096;
@@ -63,6 +64,12 @@ impl Configuration {
     pub fn label(&self) -> String {
         label(self.name.as_deref(), &self.preset, &self.changed)
     }
+}
+
+/// The warning that a field differs from its preset and that no run reads it.
+pub fn unused_warning(field: &UnusedField) -> String {
+    let UnusedField { name, lacks } = field;
+    format!("{name} has no effect: no run has {lacks}, which reads it")
 }
 
 /// Describes a configuration by its name or, without one, by its preset and its changes.

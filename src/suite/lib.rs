@@ -73,7 +73,7 @@ pub mod table;
 pub mod versus;
 
 pub use checks::each_once;
-pub use configuration::{Configuration, MAX_CONFIGURATIONS, check_distinct, swept};
+pub use configuration::{Configuration, MAX_CONFIGURATIONS, check_distinct, swept, unused_warning};
 pub use key::{Fnv1a, JobKey, ViewKey};
 pub use merge::Merged;
 pub use messages::{Messages, Silent};

@@ -88,29 +88,28 @@ class Scene:
     def means(self) -> NDArray[np.floating[Any]]:
         """Centres in world space, [N, 3], as a new array: float32, or float64 for a scene whose file holds doubles
         that float32 does not resolve."""
-        means: NDArray[np.floating[Any]] = self._raw.arrays()[0]
-        origin = np.array(self._raw.origin)
-        return means if not origin.any() else self._raw.stored()[0].astype(np.float64) + origin
+        means, origin = self._raw.attribute("means"), np.array(self._raw.origin)
+        return means.astype(np.float64) + origin if origin.any() else means
 
     @property
     def quats(self) -> NDArray[np.float32]:
         """Unit quaternions w, x, y, z, [N, 4], as a new array."""
-        return self._raw.arrays()[1]
+        return self._raw.attribute("quats")
 
     @property
     def scales(self) -> NDArray[np.float32]:
         """Standard deviations along the axes of each splat, [N, 3], as a new array."""
-        return self._raw.arrays()[2]
+        return self._raw.attribute("scales")
 
     @property
     def opacities(self) -> NDArray[np.float32]:
         """Opacities, 0 to 1, [N], as a new array."""
-        return self._raw.arrays()[3]
+        return self._raw.attribute("opacities")
 
     @property
     def sh(self) -> NDArray[np.float32]:
         """Coefficients of spherical harmonics, [N, K, 3], as a new array."""
-        return self._raw.arrays()[4]
+        return self._raw.attribute("sh")
 
     @property
     def sh_degree(self) -> int:
@@ -233,7 +232,8 @@ class Scene:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raw = self._raw
-        return _restored, (tuple(raw.stored()), raw.sh_degree, tuple(raw.origin), raw.profile_hint)
+        arrays = tuple(raw.attribute(name) for name in ("means", "quats", "scales", "opacities", "sh"))
+        return _restored, (arrays, raw.sh_degree, tuple(raw.origin), raw.profile_hint)
 
 
 def _restored(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from . import _quadrille
 from ._arrays import give, take
+from ._camera import checked_size
 from ._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from ._threads import checked_threads
 
@@ -29,7 +30,6 @@ __all__ = [
     "rasterization_2dgs",
 ]
 
-_MAX_SIDE = 32768
 _TILE_SIZE = 16
 #: Deviation of a view's rotation from a rotation, and of its last row.
 _RIGID = 1e-3
@@ -135,7 +135,7 @@ def rasterization(
         raise NotImplementedError(f"render_mode: {render_mode!r} is not drawn; use {along_z!r}, which takes z")
     _one_of("render_mode", render_mode, MODES)
     has_colors = render_mode.startswith("RGB")
-    size = (_side("width", width), _side("height", height))
+    size = checked_size(width, height)
     tile_size = _TILE_SIZE if tile_size is None else operator.index(tile_size)
     if tile_size < 1:
         raise ValueError(f"tile_size: expected at least 1, found {tile_size}")
@@ -228,13 +228,6 @@ def _profile(compat: str, rasterize_mode: str) -> str:
     return name if rasterize_mode == "classic" else f"{name}-aa"
 
 
-def _side(name: str, value: int) -> int:
-    side = operator.index(value)
-    if not 1 <= side <= _MAX_SIDE:
-        raise ValueError(f"{name}: expected 1 to {_MAX_SIDE} pixels, found {side}")
-    return side
-
-
 def _number(name: str, value: float, least: float = -np.inf) -> float:
     number = float(value)
     if not number >= least:
@@ -284,13 +277,7 @@ def _colors(
 
 
 #: Names of formats in gsplat, and ours.
-_FORMATS = {
-    "ply": ("ply", "ply"),
-    "splat": ("splat", "splat"),
-    "ply_compressed": ("compressed-ply", "compressed.ply"),
-    "spz": ("spz4", "spz"),
-    "sog": ("sog", "sog"),
-}
+_FORMATS = {"ply": "ply", "splat": "splat", "ply_compressed": "compressed-ply", "spz": "spz4", "sog": "sog"}
 
 
 def export_splats(
@@ -335,15 +322,13 @@ def export_splats(
     for array in arrays:
         is_valid &= np.isfinite(array.reshape(count, -1)).all(axis=1)
     centres, turns, sizes, logits, sh = (np.ascontiguousarray(array[is_valid]) for array in arrays)
-    name, extension = _FORMATS[format]
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / f"splats.{extension}"
-        for loss in _quadrille.write_raw((centres, turns, sizes, logits), sh, os.fspath(path), name):
+        # The file of the caller appears whole or not at all, as every output.
+        path = pathlib.Path(folder) / "splats" if save_to is None else pathlib.Path(save_to)
+        geometry = (centres, turns, sizes, logits)
+        for loss in _quadrille.write_raw(geometry, sh, os.fspath(path), _FORMATS[format]):
             warnings.warn(f"export_splats: {loss}", stacklevel=2)
-        data = path.read_bytes()
-    if save_to is not None:
-        pathlib.Path(save_to).write_bytes(data)
-    return data
+        return path.read_bytes()
 
 
 def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, NDArray[np.float32]]:
