@@ -20,7 +20,7 @@ use super::options::DrawFlags;
 use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
 use super::resume::{Resume, note_of};
 use super::view_page::{view_list, view_list_json};
-use super::views::{ViewArgs, reproducing};
+use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::output::write_whole;
@@ -29,6 +29,7 @@ use quadrille_base::shading::{Profile, StopRule};
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_scene::{Camera, Scene};
+use quadrille_suite::report::cameras::reproducing_flags;
 use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::LineTable;
 
@@ -217,7 +218,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let view_flags = reproducing(&views);
+    let view_flags = reproducing_flags(&views);
     if args.output.is_none() && args.repeat.is_none() {
         return Ok(Exit::Done);
     }
