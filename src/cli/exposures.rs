@@ -60,6 +60,12 @@ impl ExposureFlags {
 }
 
 impl ViewExposures {
+    /// The exposures alone.
+    #[cfg(feature = "view")]
+    pub(super) fn into_exposures(self) -> Exposures {
+        self.exposures
+    }
+
     /// The picture of a view with its exposure; `None` if the file has none for it, which a warning says.
     pub(super) fn apply(&self, frame: &Frame, view: &str, verbosity: Verbosity) -> Option<Frame> {
         let Some(rows) = self.exposures.of(view) else {

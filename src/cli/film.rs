@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::console::{Verbosity, print};
 use super::frames::{Backend, FrameTimer};
 use super::outputs::Background;
-use super::view_page::camera_json;
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
@@ -23,6 +22,7 @@ use quadrille_base::task::Steps;
 use quadrille_render::cpu::{LayerSettings, RenderSettings, Renderer};
 use quadrille_scene::cameras::{Flight, Views, fly};
 use quadrille_scene::{Camera, Splats};
+use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::TextTable;
 
 /// Frames of a generated path.

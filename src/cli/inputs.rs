@@ -32,6 +32,14 @@ fn parse_axes(text: &str) -> std::result::Result<SplatAxes, String> {
 }
 
 impl SceneFlags {
+    /// The flags, as words of a command.
+    #[cfg(feature = "view")]
+    pub(super) fn words(self) -> Vec<String> {
+        let axes = self.axes.map(|axes| format!("--axes={axes}"));
+        let lod = (self.lod > 0).then(|| format!("--lod={}", self.lod));
+        axes.into_iter().chain(lod).collect()
+    }
+
     pub(super) fn options(self) -> LoadOptions {
         LoadOptions::new(self.axes, self.lod)
     }

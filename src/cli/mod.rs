@@ -30,6 +30,8 @@ mod sim;
 mod summary;
 mod synth;
 mod usage;
+#[cfg(feature = "view")]
+mod view;
 mod view_page;
 mod views;
 
@@ -73,6 +75,8 @@ enum Command {
     Render(render::Args),
     Sim(sim::Args),
     Synth(synth::Args),
+    #[cfg(feature = "view")]
+    View(view::Args),
 }
 
 const NO_ARGUMENTS: clap::error::ErrorKind =
@@ -175,6 +179,8 @@ impl Command {
             Self::Render(args) => render::run(args, verbosity)?,
             Self::Sim(args) => sim::run(args, verbosity)?,
             Self::Synth(args) => synth::run(args, verbosity)?,
+            #[cfg(feature = "view")]
+            Self::View(args) => view::run(args, verbosity)?,
         })
     }
 }

@@ -6,8 +6,8 @@ use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
-use quadrille_base::parse::{parsed, whole_number};
-use quadrille_base::shading::Profile;
+use quadrille_base::parse::{parsed, positive, whole_number};
+use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::config::{ASSIGNMENT, Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
@@ -65,6 +65,45 @@ impl HostFlags {
     }
 }
 
+/// Flags about rules that replace the profile's.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[command(next_help_heading = "Rendering")]
+pub(super) struct RuleFlags {
+    /// Rule by which a pixel takes no more fragments, instead of the profile's: none; inria[:T], before
+    /// its transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its
+    /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
+    #[arg(long, value_name = "RULE", value_parser = parse_stop)]
+    pub(super) stop: Option<StopRule>,
+    /// Depth in world units below which splats are left out, instead of the profile's
+    #[arg(long, value_name = "Z", value_parser = positive)]
+    pub(super) near: Option<f64>,
+}
+
+impl RuleFlags {
+    /// The flags, as words of a command.
+    #[cfg(feature = "view")]
+    pub(super) fn words(self) -> Vec<String> {
+        let stop = self.stop.map(|stop| format!("--stop={stop}"));
+        let near = self.near.map(|near| format!("--near={near}"));
+        stop.into_iter().chain(near).collect()
+    }
+
+    /// The profile with these rules.
+    pub(super) fn applied(self, profile: Profile) -> Profile {
+        Profile {
+            stop: self.stop.unwrap_or(profile.stop),
+            near: self.near.unwrap_or(profile.near),
+            ..profile
+        }
+    }
+}
+
+fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
+    let expected =
+        "expected none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
+    StopRule::parse(text).ok_or_else(|| expected.to_owned())
+}
+
 /// Flags about rendering that `render` and `sim` share.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
@@ -83,6 +122,24 @@ pub(super) struct DrawFlags {
 }
 
 impl DrawFlags {
+    /// The flag of the profile, as words of a command.
+    #[cfg(feature = "view")]
+    pub(super) fn profile_words(&self) -> Vec<String> {
+        let flag = self.profile.map(|profile| format!("--profile={}", profile.name));
+        flag.into_iter().collect()
+    }
+
+    /// The flag of the background, as words of a command.
+    #[cfg(feature = "view")]
+    pub(super) fn background_words(&self) -> Vec<String> {
+        let flag = match self.background {
+            None => None,
+            Some(Background::Transparent) => Some("--background=transparent".to_owned()),
+            Some(Background::Opaque([r, g, b])) => Some(format!("--background={r},{g},{b}")),
+        };
+        flag.into_iter().collect()
+    }
+
     /// The profile of the flag, of the scene (`hint`), or the default, in this order.
     pub(super) fn profile(
         &self,

@@ -16,19 +16,20 @@ use super::frames::{Backend, FrameTimer, FrameTimes, band_rows, peak_rss_bytes};
 use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
 use super::interrupt;
 use super::layers::LayerFlags;
-use super::options::DrawFlags;
+use super::options::{DrawFlags, RuleFlags};
 use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
 use super::resume::{Resume, note_of};
 use super::view_page::{view_list, view_list_json};
-use super::views::{ViewArgs, reproducing};
+use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::output::write_whole;
-use quadrille_base::parse::{positive, whole_number};
-use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::parse::whole_number;
+use quadrille_base::shading::Profile;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_scene::{Camera, Scene};
+use quadrille_suite::report::cameras::reproducing_flags;
 use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::LineTable;
 
@@ -95,14 +96,8 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 struct RenderFlags {
-    /// Rule by which a pixel takes no more fragments, instead of the profile's: none; inria[:T], before
-    /// its transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its
-    /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
-    #[arg(long, value_name = "RULE", value_parser = parse_stop)]
-    stop: Option<StopRule>,
-    /// Depth in world units below which splats are left out, instead of the profile's
-    #[arg(long, value_name = "Z", value_parser = positive)]
-    near: Option<f64>,
+    #[command(flatten)]
+    rules: RuleFlags,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
     #[arg(long, value_parser = one_of::<Backend>(), default_value_t = Backend::Cpu)]
     backend: Backend,
@@ -152,12 +147,6 @@ fn repetitions(text: &str) -> std::result::Result<u32, String> {
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
 }
 
-fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
-    let expected =
-        "expected none, inria[:T], gsplat[:T] or hw[:ALPHA] with T and ALPHA between 0 and 1";
-    StopRule::parse(text).ok_or_else(|| expected.to_owned())
-}
-
 /// The pictures that `-o` names, if it names no film, once the flags that do not go together are refused.
 fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
     let flags = &args.flags;
@@ -180,7 +169,7 @@ fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--aov", expected, "--backend gpu"));
     }
-    if flags.backend == Backend::Gpu && flags.stop.is_some() {
+    if flags.backend == Backend::Gpu && flags.rules.stop.is_some() {
         let found = "--backend gpu, which no stop rule applies to";
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--stop", expected, found));
@@ -197,9 +186,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         .exposures
         .load(flags.draw.background, film.is_some())?;
     let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
-    let mut profile = flags.draw.profile(scene.profile_hint, verbosity)?;
-    profile.stop = flags.stop.unwrap_or(profile.stop);
-    profile.near = flags.near.unwrap_or(profile.near);
+    let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
+    let profile = flags.rules.applied(profile);
     let mut views = args.views.clone();
     if args.list_views {
         views = views.of_all();
@@ -217,7 +205,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let view_flags = reproducing(&views);
+    let view_flags = reproducing_flags(&views);
     if args.output.is_none() && args.repeat.is_none() {
         return Ok(Exit::Done);
     }

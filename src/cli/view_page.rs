@@ -1,31 +1,10 @@
-//! Cameras as tables and JSON.
+//! Lists of views, as tables and JSON.
 
 use serde_json::{Value, json};
 
-use super::views::reproducing;
-use quadrille_scene::Camera;
 use quadrille_scene::cameras::Views;
+use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
 use quadrille_suite::report::table::{TextTable, shortened};
-
-/// A camera as JSON: its position, a target at distance 1, and its lens.
-pub(super) fn camera_json(camera: &Camera) -> Value {
-    let eye = camera.eye();
-    let forward = camera.view_from_world.row(2).transpose();
-    let up = -camera.view_from_world.row(1).transpose();
-    json!({
-        "eye": eye.as_slice(),
-        "target": (eye + forward).as_slice(),
-        "up": up.as_slice(),
-        "fov_degrees": fov_degrees(camera),
-        "focal_px": camera.focal_px,
-        "principal_px": camera.principal_px,
-    })
-}
-
-/// Vertical field of view.
-fn fov_degrees(camera: &Camera) -> f64 {
-    camera.fov()[1].to_degrees()
-}
 
 /// A table with a line per view.
 pub(super) fn view_list(views: &Views) -> String {
@@ -46,10 +25,10 @@ pub(super) fn view_list(views: &Views) -> String {
             in_file.map(|name| shortened(name)).unwrap_or_default(),
             format!("{}x{}", camera.width, camera.height),
             format!("{x:.3},{y:.3},{z:.3}"),
-            format!("{:.1}", fov_degrees(camera)),
+            format!("{:.1}", camera.fov()[1].to_degrees()),
         ]);
     }
-    let flags = reproducing(views).map(|flags| format!("flags of this view: {flags}\n"));
+    let flags = reproducing_flags(views).map(|flags| format!("flags of this view: {flags}\n"));
     format!("{table}{}", flags.unwrap_or_default())
 }
 
@@ -65,7 +44,7 @@ pub(super) fn view_list_json(views: &Views) -> Value {
         })
     });
     json!({
-        "view_flags": reproducing(views),
+        "view_flags": reproducing_flags(views),
         "frame_rate": views.frame_rate,
         "views": all.collect::<Vec<_>>(),
     })

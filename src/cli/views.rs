@@ -16,6 +16,7 @@ use quadrille_scene::cameras::{
     find_camera_file,
 };
 use quadrille_scene::{Camera, Splats};
+use quadrille_suite::report::cameras::{reproducing_flags, view_flags};
 
 /// Maximum of `--propose-views`.
 const MAX_VIEWS: u32 = 100;
@@ -149,6 +150,21 @@ impl ViewArgs {
             Some(_) => self.clone(),
             None => self.of_all(),
         }
+    }
+
+    /// The flags about the world and the lenses of cameras, as words of a command.
+    #[cfg(feature = "view")]
+    pub(super) fn lens_words(&self) -> Vec<String> {
+        let transform = self.transform.as_ref().and_then(|transform| match transform {
+            CameraTransform::Found => None,
+            CameraTransform::Identity => Some("none".to_owned()),
+            CameraTransform::Undo => Some("undo".to_owned()),
+            CameraTransform::File(path) => Some(path.display().to_string()),
+        });
+        let transform = transform.map(|transform| format!("--transform={transform}"));
+        let fov = self.fov.map(|fov| format!("--fov={fov}"));
+        let model = self.camera_model.map(|model| format!("--camera-model={model}"));
+        [transform, fov, model].into_iter().flatten().collect()
     }
 
     /// Checks the values, before files are read.
@@ -304,7 +320,7 @@ impl ViewArgs {
 fn proposed(spec: &ViewSpec, count: u32, splats: &Splats, verbosity: Verbosity) -> Result<Views> {
     let mut cameras = Vec::new();
     for (view, camera) in viewpoint::proposals(splats, spec, count as usize, interrupt::task())? {
-        verbosity.remark(&format!("view {}: {}", camera.name, flags_of(&view)));
+        verbosity.remark(&format!("view {}: {}", camera.name, view_flags(&view)));
         cameras.push(camera);
     }
     let cameras = cameras::select(cameras, spec.selected.as_deref().unwrap_or("all"))?;
@@ -313,31 +329,6 @@ fn proposed(spec: &ViewSpec, count: u32, splats: &Splats, verbosity: Verbosity) 
         ..Views::default()
     };
     Ok(reported(views, verbosity))
-}
-
-/// The flags that reproduce views that the program chose in part.
-pub(super) fn reproducing(views: &Views) -> Option<String> {
-    views.completed.as_ref().map(flags_of)
-}
-
-/// The position and lens of a description as flags, which reproduce it to the last bit.
-fn flags_of(views: &ViewSpec) -> String {
-    let points = [
-        ("eye", views.eye),
-        ("target", views.target),
-        ("up", views.up),
-    ];
-    let points = points.into_iter().filter_map(|(flag, point)| {
-        let [x, y, z] = point?;
-        Some(format!("--{flag} {x},{y},{z}"))
-    });
-    let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
-    let orbit = views.orbit.map(|count| format!("--orbit {count}"));
-    let model = views
-        .camera_model
-        .map(|model| format!("--camera-model {model}"));
-    let flags = points.chain(fov).chain(orbit).chain(model);
-    flags.collect::<Vec<_>>().join(" ")
 }
 
 fn parse_transform(text: &str) -> std::result::Result<CameraTransform, Infallible> {
@@ -371,7 +362,7 @@ pub(super) fn report(views: &Views, verbosity: Verbosity) {
             camera.name, camera.width, camera.height
         ));
     }
-    if let Some(flags) = reproducing(views) {
+    if let Some(flags) = reproducing_flags(views) {
         verbosity.remark(&format!("flags of this view: {flags}"));
     }
 }
@@ -381,4 +372,58 @@ fn count_of_views(text: &str) -> std::result::Result<u32, String> {
         .ok()
         .filter(|n| (1..=MAX_VIEWS).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_VIEWS}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use nalgebra::Vector3;
+
+    use quadrille_scene::Intrinsics;
+    use quadrille_suite::report::cameras::look_at_flags;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        views: ViewArgs,
+    }
+
+    #[test]
+    fn flags_describe_a_camera_to_the_last_bit() {
+        let third = 1.0 / 3.0;
+        for (points, fov_degrees, size) in [
+            (
+                [
+                    [-third, 0.1, 1e-17],
+                    [7e20, -0.0, 2.0],
+                    [0.0, -third, third],
+                ],
+                49.999_999_999_999_99,
+                [980, 545],
+            ),
+            (
+                [[1e-300, -5.5, 3.0], [0.0, 0.1 + 0.2, 0.0], [0.0, 0.0, -1.0]],
+                1e-3,
+                [1, 32_768],
+            ),
+        ] {
+            let flags = look_at_flags(points, fov_degrees, size);
+            let words = std::iter::once("program").chain(flags.split(' '));
+            let spec = Program::try_parse_from(words)
+                .unwrap()
+                .views
+                .spec()
+                .unwrap();
+            let framing = viewpoint::framing(&Splats::default(), &spec, interrupt::task());
+            let [camera] = &spec.views(None, || framing).unwrap().cameras[..] else {
+                panic!("{flags}: another number of views");
+            };
+            let lens = Intrinsics::from_vertical_fov(size[0], size[1], fov_degrees.to_radians());
+            let [eye, target, up] = points.map(Vector3::from);
+            let expected = Camera::look_at(&*camera.name, lens, eye, target, up).unwrap();
+            assert_eq!(camera, &expected, "{flags}");
+        }
+    }
 }

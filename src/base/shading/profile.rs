@@ -1,5 +1,7 @@
 //! Profiles: the constants in which renderers of the same scene differ.
 
+use std::fmt;
+
 use crate::error::{Error, Result};
 
 /// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference
@@ -215,9 +217,29 @@ impl StopRule {
     }
 }
 
+impl fmt::Display for StopRule {
+    /// Writes the rule as [`Self::parse`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("none"),
+            Self::Before(threshold) => write!(f, "inria:{threshold}"),
+            Self::BeforeOrAt(threshold) => write!(f, "gsplat:{threshold}"),
+            Self::After(opacity) => write!(f, "hw:{opacity}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stop_rule_is_parsed_as_it_is_written() {
+        for text in ["none", "inria:0.0001", "gsplat:0.25", "hw:0.996"] {
+            assert_eq!(StopRule::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(StopRule::parse("hw").unwrap().to_string(), "hw:0.996");
+    }
 
     #[test]
     fn splatfacto_draws_as_a_release_of_gsplat() {

@@ -101,6 +101,16 @@ fn filters() -> impl Iterator<Item = &'static ChangeKind> {
 pub(in crate::cli) struct Filters(Vec<Step>);
 
 impl Filters {
+    /// The flags that give the filters, as words of a command.
+    #[cfg(feature = "view")]
+    pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let words = self.0.iter().flat_map(|step| {
+            let (flag, value) = step.text.split_once(' ').unwrap_or((&step.text, ""));
+            [flag, value].map(str::to_owned)
+        });
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
     /// Reads the scene `path`, without the splats that the filters drop.
     pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
         if self.0.is_empty() {

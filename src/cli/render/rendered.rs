@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::cli::console::print;
 use crate::cli::frames::{FrameTimes, STAGES, StageMs};
-use crate::cli::view_page::camera_json;
 use quadrille_base::error::Result;
 use quadrille_scene::Camera;
+use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
 
 /// A view that is drawn or kept.

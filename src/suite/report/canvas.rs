@@ -87,13 +87,21 @@ impl Canvas {
     }
 
     pub(super) fn into_frame(self) -> Frame {
-        let pixels = self.pixels.iter().map(|colour| {
-            let [r, g, b] = colour.map(|c| f32::from(c) / 255.0);
-            [r, g, b, 1.0]
-        });
-        let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
-        Frame::from_pixels(side(self.width), side(self.height), pixels.collect())
+        let size = [self.width, self.height].map(|side| u32::try_from(side).unwrap_or(u32::MAX));
+        opaque(size, self.pixels.into_iter())
     }
+}
+
+/// The opaque picture of `colours`, row by row.
+///
+/// # Panics
+/// When the number of colours does not match the size.
+pub(super) fn opaque([width, height]: [u32; 2], colours: impl Iterator<Item = [u8; 3]>) -> Frame {
+    let pixels = colours.map(|colour| {
+        let [r, g, b] = colour.map(|c| f32::from(c) / 255.0);
+        [r, g, b, 1.0]
+    });
+    Frame::from_pixels(width, height, pixels.collect())
 }
 
 #[cfg(test)]

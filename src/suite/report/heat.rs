@@ -5,7 +5,7 @@
     reason = "positions on a bar of a few thousand pixels, and colours of eight bits"
 )]
 
-use super::canvas::{Canvas, INK, width_px};
+use super::canvas::{Canvas, INK, opaque, width_px};
 use super::scale::{Curve, Scale, short};
 use quadrille_base::image::Frame;
 use quadrille_base::image::difference::colour_at;
@@ -16,7 +16,7 @@ pub struct Palette {
     /// Colours at equal distances on the scale.
     colours: &'static [[u8; 3]],
     /// Colour of pixels without a count.
-    nothing: [u8; 3],
+    pub(super) nothing: [u8; 3],
 }
 
 /// Matplotlib's viridis, whose lightness rises evenly, at eighths of the scale.
@@ -86,23 +86,37 @@ pub fn picture(map: &HeatMap<'_>) -> Frame {
     let canvas_width = (width * times).max(MIN_WIDTH_PX);
     let unit = (canvas_width / WIDTH_PER_UNIT_PX).max(1);
     let mut canvas = Canvas::new(canvas_width, height * times + LEGEND_UNITS * unit);
-    for (index, &count) in map.counts.iter().enumerate() {
+    let colours = colours(map.counts, map.scale, map.palette);
+    for (index, colour) in colours.enumerate() {
         let (x, y) = (index % width.max(1), index / width.max(1));
-        let colour = match count {
-            0 => map.palette.nothing,
-            count => map.palette.at(map.scale.position(count)),
-        };
         canvas.fill([x * times, y * times], [times, times], colour);
     }
     legend(&mut canvas, map, height * times, unit);
     canvas.into_frame()
 }
 
+/// The map of `counts`, row by row, alone and in its own size: opaque, with a pixel for every count.
+///
+/// # Panics
+/// When the number of counts does not match the size.
+pub fn pixels(size: [u32; 2], counts: &[u32], scale: Scale, palette: Palette) -> Frame {
+    opaque(size, colours(counts, scale, palette))
+}
+
+/// The colour of each count.
+fn colours(counts: &[u32], scale: Scale, palette: Palette) -> impl Iterator<Item = [u8; 3]> {
+    let ramp = palette.ramp();
+    counts.iter().map(move |&count| match count {
+        0 => palette.nothing,
+        count => ramp(scale.position(count)),
+    })
+}
+
 impl Palette {
-    /// The colour at `position`, 0 to 1.
-    fn at(&self, position: f32) -> [u8; 3] {
+    /// The colours by position, 0 to 1.
+    pub(super) fn ramp(self) -> impl Fn(f32) -> [u8; 3] {
         let colours: Vec<_> = self.colours.iter().map(|c| c.map(f32::from)).collect();
-        colour_at(&colours, position).map(|c| c.round() as u8)
+        move |position| colour_at(&colours, position).map(|c| c.round() as u8)
     }
 }
 
@@ -125,8 +139,9 @@ fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let last = map.counts.iter().copied().max().unwrap_or(0);
     let end_margin = (MARGIN + 12) * unit;
     let bar_width = canvas.width.saturating_sub(bar_left + end_margin).max(2);
+    let ramp = map.palette.ramp();
     for x in 0..bar_width {
-        let colour = map.palette.at(x as f32 / (bar_width - 1) as f32);
+        let colour = ramp(x as f32 / (bar_width - 1) as f32);
         canvas.fill([bar_left + x, at(17)], [1, 10 * unit], colour);
     }
     for tick in map.scale.ticks(MAX_TICKS) {
@@ -171,8 +186,9 @@ mod tests {
         let luma = |[r, g, b]: [u8; 3]| {
             0.2126 * f32::from(r) + 0.7152 * f32::from(g) + 0.0722 * f32::from(b)
         };
+        let ramp = VIRIDIS.ramp();
         let steps: Vec<f32> = (0..=64_u8)
-            .map(|i| luma(VIRIDIS.at(f32::from(i) / 64.0)))
+            .map(|i| luma(ramp(f32::from(i) / 64.0)))
             .collect();
         assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
     }
@@ -191,6 +207,16 @@ mod tests {
     }
 
     #[test]
+    fn a_map_alone_has_the_colours_of_the_map_above_its_legend() {
+        let counts: Vec<u32> = (0..600 * 5).map(|i| i * i % 1013).collect();
+        let map = map([600, 5], &counts);
+        let alone = pixels(map.size, &counts, map.scale, map.palette);
+        assert_eq!((alone.width(), alone.height()), (600, 5));
+        let whole = picture(&map);
+        assert_eq!(alone.pixels(), &whole.pixels()[..600 * 5]);
+    }
+
+    #[test]
     fn wide_pictures_are_not_enlarged_and_narrow_ones_not_beyond_bounds() {
         assert_eq!(picture(&map([1000, 1], &[7; 1000])).width(), 1000);
         let narrow = picture(&map([1, 3000], &[7; 3000]));
@@ -201,7 +227,7 @@ mod tests {
     fn shadings_have_the_colours_of_the_figure() {
         let (least, top, curve) = (1, 8, Curve::Linear);
         let scale = Scale { least, top, curve };
-        let colour = |count| SHADINGS.at(scale.position(count));
+        let colour = |count| SHADINGS.ramp()(scale.position(count));
         assert_eq!((1..=8).map(colour).collect::<Vec<_>>(), SHADINGS.colours);
         assert_eq!(colour(1000), colour(8));
         assert_eq!(scale.ticks(8), [1, 2, 4, 6, 8]);

@@ -14,48 +14,77 @@ use quadrille_gpu::result::SimulationResult;
 use quadrille_gpu::zrop::framebuffer::NEVER;
 use quadrille_machine::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
 
-/// Counts of each map (`None` for the cycle in which the termination bit was written), its name in file
-/// names, its title, and the meaning of pixels without a count.
-const MAPS: [(Option<MapKind>, [&str; 3]); 6] = {
-    let late = "late fragments: blended past the threshold";
-    let until = "blends_until_termination";
-    let cycle = "termination: cycle of the bit";
-    [
-        (Some(Shaded), ["shaded", "fragments shaded", "none"]),
-        (Some(Blended), ["blended", "fragments blended", "none"]),
-        (
-            Some(Merged),
-            ["merged", "fragments merged into another", "none"],
-        ),
-        (Some(Late), ["late", late, "none"]),
-        (
-            Some(UntilTerminated),
-            [until, "blends until termination", "never"],
-        ),
-        (None, ["termination_cycle", cycle, "never"]),
-    ]
-};
+/// A kind of map with a count for every pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PixelMap {
+    /// Counts that the run keeps; `None` for the cycle in which the termination bit was written.
+    kind: Option<MapKind>,
+    /// Name in file names and JSON.
+    pub name: &'static str,
+    /// Title above a picture.
+    pub title: &'static str,
+    /// Meaning of pixels without a count.
+    pub nothing: &'static str,
+}
 
-/// Counts of a run, row by row; `None` where the variant keeps no such count: merges need quad
-/// reordering, terminations early termination.
-fn counts(kind: Option<MapKind>, outcome: &SimulationResult) -> Option<Vec<u32>> {
-    let maps = outcome.maps.as_ref()?;
-    let applies = match kind {
-        Some(Shaded | Blended) => true,
-        Some(Merged) => outcome.variant.qru(),
-        _ => outcome.variant.het(),
+impl PixelMap {
+    /// The maps of `sim --maps`, in their order.
+    pub const ALL: [Self; 6] = {
+        const fn map(kind: Option<MapKind>, [name, title, nothing]: [&'static str; 3]) -> PixelMap {
+            PixelMap {
+                kind,
+                name,
+                title,
+                nothing,
+            }
+        }
+        let late = "late fragments: blended past the threshold";
+        let until = "blends_until_termination";
+        let cycle = "termination: cycle of the bit";
+        [
+            map(Some(Shaded), ["shaded", "fragments shaded", "none"]),
+            map(Some(Blended), ["blended", "fragments blended", "none"]),
+            map(
+                Some(Merged),
+                ["merged", "fragments merged into another", "none"],
+            ),
+            map(Some(Late), ["late", late, "none"]),
+            map(
+                Some(UntilTerminated),
+                [until, "blends until termination", "never"],
+            ),
+            map(None, ["termination_cycle", cycle, "never"]),
+        ]
     };
-    applies.then(|| match kind {
-        Some(kind) => maps.pixels(kind, outcome.framebuffer.layout),
-        None => termination_cycles(outcome),
-    })
+
+    /// Counts of a run, row by row from the top; pixels without a count are 0. `None` where the variant keeps no such
+    /// count: merges need quad reordering, terminations early termination.
+    pub fn counts(&self, outcome: &SimulationResult) -> Option<Vec<u32>> {
+        let maps = outcome.maps.as_ref()?;
+        let applies = match self.kind {
+            Some(Shaded | Blended) => true,
+            Some(Merged) => outcome.variant.qru(),
+            _ => outcome.variant.het(),
+        };
+        applies.then(|| match self.kind {
+            Some(kind) => maps.pixels(kind, outcome.framebuffer.layout),
+            None => termination_cycles(outcome),
+        })
+    }
+
+    /// The scale of the map's colours, which ends at the 99.9th percentile of the counts above 0.
+    pub fn scale(&self, counts: &[u32]) -> Scale {
+        // Counts range over decades, times do not.
+        let curve = self.kind.map_or(Curve::Linear, |_| Curve::SquareRoot);
+        Scale::covering(counts, curve)
+    }
 }
 
 /// The maps that a run kept: the name of each in file names, and its counts per pixel, row by row from the top. Pixels
 /// without a count are 0.
 pub fn pixel_counts(outcome: &SimulationResult) -> Vec<(&'static str, Vec<u32>)> {
-    let kept = MAPS.iter();
-    kept.filter_map(|(kind, [name, ..])| Some((*name, counts(*kind, outcome)?)))
+    let maps = PixelMap::ALL.into_iter();
+    maps.filter_map(|map| Some((map.name, map.counts(outcome)?)))
         .collect()
 }
 
@@ -75,26 +104,22 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
 /// [`quadrille_base::error::Error::Write`] when a file cannot be written, and [`quadrille_base::error::Error::Argument`] when a picture
 /// with its legend is too large.
 pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
-    for (kind, [name, title, nothing]) in MAPS {
-        // Counts range over decades, times do not.
-        let curve = kind.map_or(Curve::Linear, |_| Curve::SquareRoot);
+    for map in PixelMap::ALL {
         let runs = simulated.pipelines();
         let counted: Vec<_> = runs
-            .filter_map(|(run, outcome)| Some((run.name(), counts(kind, outcome)?)))
+            .filter_map(|(run, outcome)| Some((run.name(), map.counts(outcome)?)))
             .collect();
-        let scales = counted
-            .iter()
-            .map(|(_, counts)| Scale::covering(counts, curve));
+        let scales = counted.iter().map(|(_, counts)| map.scale(counts));
         let Some(scale) = scales.max_by_key(|scale| scale.top) else {
             continue;
         };
         let size = [simulated.view.width, simulated.view.height];
         for (variant, counts) in &counted {
-            let stem = stem(simulated, variant, name);
+            let stem = stem(simulated, variant, map.name);
             files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
             let picture = heat::picture(&HeatMap {
-                title: format!("{variant}: {title}"),
-                nothing,
+                title: format!("{variant}: {}", map.title),
+                nothing: map.nothing,
                 size,
                 counts,
                 scale,

@@ -10,6 +10,8 @@
 //! | [`deferred`] | the tables and rows of `deferred` |
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel and per screen tile, as pictures with a legend ([`heat`], [`scale`]) and arrays |
+//! | [`cameras`] | cameras as JSON, as flags, and as the path of a film |
+//! | [`layer_colours`] | layers such as depth as colours |
 //! | [`bars`] | stacked bars of bytes by buffer, as a picture |
 //! | [`table`] | text tables |
 //! | [`sensitivity`] | speedups at other values of the configuration |
@@ -22,6 +24,7 @@
 
 pub(crate) mod accelerator;
 pub mod bars;
+pub mod cameras;
 mod canvas;
 pub(crate) mod columns;
 pub mod config;
@@ -30,6 +33,7 @@ pub mod dram_trace;
 pub(crate) mod estimates;
 pub mod heat;
 pub mod json;
+pub mod layer_colours;
 pub mod maps;
 pub mod mesh;
 pub mod ratios;

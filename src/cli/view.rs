@@ -1,0 +1,379 @@
+//! `view`: a scene in a browser.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::console::{Exit, Verbosity, print, print_json};
+use super::convert::actions::Filters;
+use super::exposures::ExposureFlags;
+use super::film::PathFlags;
+use super::inputs::{SceneFlags, load_filtered};
+use super::interrupt;
+use super::options::{DrawFlags, RuleFlags};
+use super::outputs::Background;
+use super::views::ViewArgs;
+use quadrille::PROGRAM;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::files::is_readable_name;
+use quadrille_base::parse::whole_number;
+use quadrille_gpu::config::Config;
+use quadrille_scene::cameras::{Framing, Views, view_of_picture};
+use quadrille_scene::text_file::read_text;
+use quadrille_scene::{Camera, Scene};
+use quadrille_view::{Access, Commands, ListedView, Show, ShownScene, is_token, new_token, serve};
+
+/// Show a scene in a browser, with the exact picture as soon as the camera rests
+///
+/// Prints an address to open, and serves it until it is interrupted. On a server, the address is opened on one's own
+/// machine through ssh, by the printed command. Nobody without the address sees the scene.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Scene file of any format that the README lists
+    scene: PathBuf,
+    /// Second scene, to compare
+    #[arg(long, value_name = "SCENE")]
+    with: Option<PathBuf>,
+    /// Folder of photos whose names are those of the views, to compare
+    #[arg(long, value_name = "DIR")]
+    photos: Option<PathBuf>,
+    /// Read the scenes again when their files change, as during training
+    #[arg(long)]
+    watch: bool,
+    /// Print a JSON document with the address instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerFlags,
+    #[command(flatten)]
+    reading: SceneFlags,
+    #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
+    views: ViewArgs,
+    #[command(flatten)]
+    path: PathFlags,
+    #[command(flatten)]
+    rules: RuleFlags,
+    #[command(flatten)]
+    exposures: ExposureFlags,
+    // Last, since it ends with the heading of the host's flags.
+    #[command(flatten)]
+    draw: DrawFlags,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille view scene.ply
+  quadrille view scene.ply --cameras cameras.json --photos images
+  quadrille view scene.ply --with compressed.sog
+  quadrille view point_cloud.ply --watch";
+
+/// Flags about the server.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Server")]
+struct ServerFlags {
+    /// Port; one of the next nine if it is taken; 0 lets the system choose
+    #[arg(long, value_name = "PORT", default_value_t = 8490, value_parser = whole_number::<u16>)]
+    port: u16,
+    /// Address to listen on; any but the loopback needs --host-name, and is not encrypted
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// Name of this machine in the address that browsers open; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = parse_host_name)]
+    host_name: Vec<String>,
+    /// File with the token of the address, so that links stay valid; it is made if it is missing
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Number of pages that can be open at a time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
+    viewers: u16,
+    /// Maximum number of pixels of a picture
+    #[arg(long, value_name = "N", default_value_t = 2_100_000, value_parser = clap::value_parser!(u32).range(65_536..=67_108_864))]
+    max_pixels: u32,
+    /// End after this many minutes without a page
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    idle_exit: Option<u32>,
+}
+
+/// A name or an address, without a port.
+fn parse_host_name(text: &str) -> std::result::Result<String, String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+    let is_name = !text.is_empty() && text.chars().all(is_part);
+    let has_port = text.contains(':') && !text.ends_with(']');
+    match is_name && !has_port {
+        true => Ok(text.to_owned()),
+        false => Err("expected a name such as render.lab, without a port".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.views.check()?;
+    let access = args.server.access(verbosity)?;
+    let background = match args.draw.background {
+        None => [0.0; 3],
+        Some(Background::Opaque(rgb)) => rgb,
+        Some(Background::Transparent) => {
+            let expected = "a colour, since pages show opaque pictures";
+            return Err(Error::argument("--background", expected, "transparent"));
+        }
+    };
+    let exposures = args.exposures.load(args.draw.background, false)?;
+    let first = args.shown(&args.scene, verbosity)?;
+    let second = args.with.as_ref().map(|path| args.shown(path, verbosity));
+    let views = args.listed(&first, verbosity)?;
+    let framing = Framing::of(&first.scene.splats);
+    let completed = views.completed.as_ref();
+    let target = completed.and_then(|view| view.target);
+    let up = completed.and_then(|view| view.up);
+    let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(framing.up);
+    let listed = with_photos(&views, args.photos.as_deref(), verbosity)?;
+    let size = args.views.spec()?.size;
+    let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
+    let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
+    let scenes = std::iter::once(Ok(first)).chain(second);
+    let show = Show {
+        scenes: scenes.collect::<Result<_>>()?,
+        views: listed,
+        target: target.unwrap_or(framing.subject.centre.into()),
+        up,
+        radius: framing.subject.radius,
+        size: first_size.filter(|_| has_size),
+        background,
+        stop: args.rules.stop,
+        near: args.rules.near,
+        exposures: exposures.map(super::exposures::ViewExposures::into_exposures),
+        level: args.draw.host.level,
+        config: Config::default(),
+        watch: args.watch,
+        commands: args.commands(&views),
+    };
+    let pool = args.draw.host.pool()?;
+    let token = access.token.clone();
+    let name = args.server.name();
+    let announce = |address: SocketAddr| args.announce(address, &name, &token);
+    serve(show, access, (&PROGRAM, pool), interrupt::task(), announce)?;
+    Ok(Exit::Done)
+}
+
+impl Args {
+    /// Reads a scene.
+    fn shown(&self, path: &Path, verbosity: Verbosity) -> Result<ShownScene> {
+        if path == Path::new("-") {
+            let expected = "a file, which pages name and which may change";
+            return Err(Error::argument("SCENE", expected, "standard input (-)"));
+        }
+        let scene = load_filtered(path, self.reading, &self.filters, verbosity)?;
+        let profile = self.draw.profile(scene.profile_hint, verbosity)?;
+        let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
+        let reader = move |_: &quadrille_base::Task| -> Result<Scene> {
+            filters.load(&file, options.options())
+        };
+        Ok(ShownScene {
+            path: path.to_owned(),
+            scene,
+            profile,
+            reader: Arc::new(reader),
+        })
+    }
+
+    /// The views that pages list: all of a camera file, beside the scene or given, unless flags choose some.
+    fn listed(&self, scene: &ShownScene, verbosity: Verbosity) -> Result<Views> {
+        let views = self.views.of_all_unless_chosen();
+        (self.path).views(&views, &scene.path, &scene.scene.splats, verbosity)
+    }
+
+    fn commands(&self, views: &Views) -> Commands {
+        let scene = match self.scene.display().to_string() {
+            path if path.starts_with('-') => format!("./{path}"),
+            path => path,
+        };
+        let profile = self.draw.profile_words();
+        let shared = [vec![scene], self.reading.words(), profile];
+        let render = [self.filters.words(), self.rules.words(), self.draw.background_words()];
+        Commands {
+            shared: shared.concat(),
+            render: render.concat(),
+            cameras: self.views.lens_words(),
+            camera_file: views.file.clone(),
+        }
+    }
+
+    /// Says where the scene is shown.
+    fn announce(&self, address: SocketAddr, name: &str, token: &str) -> Result<()> {
+        let port = address.port();
+        let url = format!("http://{name}:{port}/#t={token}");
+        if self.json {
+            return print_json(json!({"url": url, "port": port}));
+        }
+        let mut page = format!("{} is at {url}\n", self.scene.display());
+        if let (Some(host), true) = (ssh_host(), self.server.bind.is_loopback()) {
+            let user = std::env::var("USER").unwrap_or_else(|_| "USER".to_owned());
+            page += &format!("on your own machine first: ssh -L {port}:localhost:{port} {user}@{host}\n");
+        }
+        page += "Ctrl-C ends\n";
+        print(page)
+    }
+}
+
+/// The address of this machine as the user's ssh client knows it.
+fn ssh_host() -> Option<String> {
+    let connection = std::env::var("SSH_CONNECTION").ok()?;
+    connection.split(' ').nth(2).map(str::to_owned)
+}
+
+impl ServerFlags {
+    fn access(&self, verbosity: Verbosity) -> Result<Access> {
+        if !self.bind.is_loopback() {
+            if self.host_name.is_empty() {
+                let expected = "--host-name NAME beside it, the name that browsers open";
+                return Err(Error::argument("--bind", expected, self.bind.to_string()));
+            }
+            verbosity.warn(
+                "pictures and the token cross the network without encryption; ssh -L or a proxy with TLS encrypts them",
+            );
+        }
+        let token = match &self.token_file {
+            Some(path) => token_of(path)?,
+            None => new_token(),
+        };
+        Ok(Access {
+            bind: self.bind,
+            port: self.port,
+            host_names: self.host_name.clone(),
+            token,
+            viewers: self.viewers.into(),
+            max_pixels: self.max_pixels.into(),
+            idle_exit: self.idle_exit.map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
+        })
+    }
+
+    /// The name of this machine in the address.
+    fn name(&self) -> String {
+        match (self.host_name.first(), self.bind) {
+            (Some(name), _) => name.clone(),
+            (None, IpAddr::V4(Ipv4Addr::LOCALHOST)) => "localhost".to_owned(),
+            (None, IpAddr::V4(address)) => address.to_string(),
+            (None, IpAddr::V6(address)) => format!("[{address}]"),
+        }
+    }
+}
+
+/// The token in a file that its owner alone can read; a missing file is made.
+fn token_of(path: &Path) -> Result<String> {
+    match std::fs::metadata(path) {
+        Ok(found) => {
+            refuse_readable(path, &found)?;
+            let text = read_text(path, "a token")?;
+            let token = text.trim();
+            match is_token(token) {
+                true => Ok(token.to_owned()),
+                false => Err(Error::malformed(
+                    path,
+                    "token",
+                    "32 hexadecimal digits in lower case",
+                    format!("{} characters", token.chars().count()),
+                )),
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let token = new_token();
+            write_private(path, &token).map_err(|reason| Error::write(path, reason))?;
+            Ok(token)
+        }
+        Err(error) => Err(Error::read(path, error)),
+    }
+}
+
+#[cfg(unix)]
+fn refuse_readable(path: &Path, found: &std::fs::Metadata) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = found.permissions().mode() & 0o777;
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => {
+            let found = format!("{mode:o} (chmod 600 changes it)");
+            Err(Error::malformed(path, "permissions", "600", found))
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn refuse_readable(_: &Path, _: &std::fs::Metadata) -> Result<()> {
+    Ok(())
+}
+
+/// Writes a new file that its owner alone can read.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    std::io::Write::write_all(&mut file, format!("{text}\n").as_bytes())
+}
+
+/// The mean of the up directions of cameras, if they agree.
+fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
+    /// Length of the mean from which the cameras agree: that of directions 60 degrees around it.
+    const AGREEMENT: f64 = 0.75;
+    let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
+    let sum = cameras.iter().map(up).reduce(|sum, up| sum + up)?;
+    let mean = sum / cameras.len() as f64;
+    (mean.norm() >= AGREEMENT).then(|| mean.normalize().into())
+}
+
+/// The views with the photos of a folder whose names are theirs, with or without extension.
+fn with_photos(views: &Views, folder: Option<&Path>, verbosity: Verbosity) -> Result<Vec<ListedView>> {
+    let photos = folder.map(photos_in).transpose()?.unwrap_or_default();
+    let listed: Vec<_> = (views.cameras.iter().enumerate())
+        .map(|(index, camera)| {
+            let name_in_file = views.names_in_file.get(index).cloned();
+            let in_file = name_in_file.as_deref().map(view_of_picture);
+            let names = [in_file.as_ref(), Some(&camera.name)];
+            let photo = names.into_iter().flatten().find_map(|name| photos.get(name));
+            ListedView {
+                camera: camera.clone(),
+                name_in_file,
+                photo: photo.cloned(),
+            }
+        })
+        .collect();
+    if let Some(folder) = folder {
+        let missing = listed.iter().filter(|view| view.photo.is_none()).count();
+        if missing > 0 {
+            verbosity.warn(&format!(
+                "{}: {missing} of {} views have no photo of their name",
+                folder.display(),
+                listed.len()
+            ));
+        }
+    }
+    Ok(listed)
+}
+
+/// The pictures of a folder and its folders by the names of their views.
+fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
+    let mut photos = HashMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(inner) = folders.pop() {
+        let entries = std::fs::read_dir(&inner).map_err(|e| Error::read(&inner, e))?;
+        for entry in entries {
+            let entry = entry.map_err(|e| Error::read(&inner, e))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(|e| Error::read(&path, e))?;
+            if kind.is_dir() {
+                folders.push(path);
+            } else if is_readable_name(&path) {
+                let relative = path.strip_prefix(folder).unwrap_or(&path);
+                photos.insert(view_of_picture(&relative.to_string_lossy()), path);
+            }
+        }
+    }
+    Ok(photos)
+}

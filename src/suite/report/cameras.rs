@@ -1,0 +1,252 @@
+//! Cameras as text for scripts: JSON, flags of the command line, and a film's path.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::{ViewSpec, Views};
+
+/// Characters besides letters and digits that a POSIX shell takes as they are, wherever they stand in a word.
+const PLAIN: &str = "@%+=:,./_-";
+
+/// Largest difference between two numbers of pixels that a `camera_path.json` stores as one, as a share of the sides.
+const PIXEL_TOLERANCE: f64 = 1e-9;
+
+/// A camera as JSON: its position, a target at distance 1, and its lens.
+pub fn camera_json(camera: &Camera) -> Value {
+    let eye = camera.eye();
+    let forward = camera.view_from_world.row(2).transpose();
+    let up = -camera.view_from_world.row(1).transpose();
+    json!({
+        "eye": eye.as_slice(),
+        "target": (eye + forward).as_slice(),
+        "up": up.as_slice(),
+        "fov_degrees": camera.fov()[1].to_degrees(),
+        "focal_px": camera.focal_px,
+        "principal_px": camera.principal_px,
+    })
+}
+
+/// The flags that reproduce views that the program chose in part.
+pub fn reproducing_flags(views: &Views) -> Option<String> {
+    views.completed.as_ref().map(view_flags)
+}
+
+/// The position and lens of a description as flags, which reproduce it to the last bit.
+pub fn view_flags(views: &ViewSpec) -> String {
+    let points = [
+        ("eye", views.eye),
+        ("target", views.target),
+        ("up", views.up),
+    ];
+    let points = points.into_iter().filter_map(|(flag, point)| {
+        let [x, y, z] = point?;
+        Some(format!("--{flag} {x},{y},{z}"))
+    });
+    let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
+    let orbit = views.orbit.map(|count| format!("--orbit {count}"));
+    let model = views
+        .camera_model
+        .map(|model| format!("--camera-model {model}"));
+    let flags = points.chain(fov).chain(orbit).chain(model);
+    flags.collect::<Vec<_>>().join(" ")
+}
+
+/// The flags of a pinhole from an eye, a target and an up direction, a vertical field of view in degrees, and a width
+/// and height in pixels. The camera that they describe equals [`Camera::look_at`] to the last bit.
+pub fn look_at_flags(
+    [eye, target, up]: [[f64; 3]; 3],
+    fov_degrees: f64,
+    [width, height]: [u32; 2],
+) -> String {
+    let spec = ViewSpec {
+        eye: Some(eye),
+        target: Some(target),
+        up: Some(up),
+        fov_degrees: Some(fov_degrees),
+        ..ViewSpec::default()
+    };
+    format!("{} --width {width} --height {height}", view_flags(&spec))
+}
+
+/// A word of a command line for a POSIX shell, in quotation marks if it needs them. A leading minus stays, so values of
+/// flags follow an equals sign (`--view=-1`); [`shell_path`] is for files.
+pub fn shell_quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || PLAIN.contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A path as [`shell_quoted`], in the current folder by `./` if its name would be taken for a flag.
+pub fn shell_path(path: &Path) -> String {
+    let path = path.display().to_string();
+    match path.starts_with('-') {
+        true => shell_quoted(&format!("./{path}")),
+        false => shell_quoted(&path),
+    }
+}
+
+/// Formats the cameras of a film with `fps` frames per second as a `camera_path.json` of nerfstudio's viewer, which
+/// [`cameras::load`](quadrille_scene::cameras::load) reads.
+///
+/// # Errors
+/// [`Error::Argument`] without cameras, with a frame rate that is not above 0, and with cameras that the format cannot
+/// hold: it has one picture size and, per camera, a vertical field of view of a pinhole with square pixels and a
+/// centred principal point.
+pub fn camera_path_json(cameras: &[Camera], fps: f64) -> Result<String> {
+    let refused = |expected: &str, found: String| Err(Error::argument("path", expected, found));
+    let Some(first) = cameras.first() else {
+        return refused("at least one camera", "none".to_owned());
+    };
+    if !(fps.is_finite() && fps > 0.0) {
+        return Err(Error::argument(
+            "fps",
+            "a finite number above 0",
+            fps.to_string(),
+        ));
+    }
+    let size = [first.width, first.height];
+    for camera in cameras {
+        let name = &camera.name;
+        let [width, height] = [camera.width, camera.height].map(f64::from);
+        let are_equal = |a: f64, b: f64| (a - b).abs() <= PIXEL_TOLERANCE * width.max(height);
+        let ([fx, fy], [cx, cy]) = (camera.focal_px, camera.principal_px);
+        if !camera.projection.is_pinhole() {
+            let found = format!("another projection of \"{name}\"");
+            return refused("pinholes, the only lens of a camera_path.json", found);
+        }
+        if [camera.width, camera.height] != size {
+            let expected = format!("pictures of {} x {} pixels", size[0], size[1]);
+            let found = format!("{width} x {height} of \"{name}\"");
+            return refused(&expected, found);
+        }
+        if !are_equal(fx, fy) {
+            let found = format!("focal lengths of {fx} and {fy} pixels of \"{name}\"");
+            return refused("square pixels, as a camera_path.json has them", found);
+        }
+        if !are_equal(cx, width / 2.0) || !are_equal(cy, height / 2.0) {
+            let expected =
+                "principal points at the centre of the picture, as a camera_path.json has them";
+            return refused(expected, format!("{cx},{cy} of \"{name}\""));
+        }
+    }
+    let frames: Vec<Value> = cameras.iter().map(path_frame).collect();
+    let path = json!({
+        "camera_type": "perspective",
+        "render_width": size[0],
+        "render_height": size[1],
+        "fps": fps,
+        "seconds": cameras.len() as f64 / fps,
+        "camera_path": frames,
+    });
+    Ok(format!("{path:#}\n"))
+}
+
+/// A camera of a path: its matrix in rows, in OpenGL axes (right, up, back), and its vertical field of view.
+fn path_frame(camera: &Camera) -> Value {
+    let rows = camera.view_from_world;
+    let eye = camera.eye();
+    let matrix = (0..3).flat_map(|r| [rows[(0, r)], -rows[(1, r)], -rows[(2, r)], eye[r]]);
+    let matrix: Vec<f64> = matrix.chain([0.0, 0.0, 0.0, 1.0]).collect();
+    json!({
+        "camera_to_world": matrix,
+        "fov": camera.fov()[1].to_degrees(),
+        "aspect": f64::from(camera.width) / f64::from(camera.height),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::Vector3;
+    use quadrille_scene::cameras::load;
+    use quadrille_scene::{Intrinsics, Projection};
+
+    use super::*;
+
+    fn camera(fov_degrees: f64, eye: [f64; 3]) -> Camera {
+        let lens = Intrinsics::from_vertical_fov(640, 360, fov_degrees.to_radians());
+        let (eye, target) = (Vector3::from(eye), Vector3::new(0.3, -0.2, 0.1));
+        Camera::look_at("key", lens, eye, target, Vector3::new(0.1, -1.0, 0.2)).unwrap()
+    }
+
+    #[test]
+    fn a_path_is_read_back_as_the_same_cameras() {
+        let eyes = [[3.0, -1.0, 2.0], [-40.0, 7.0, 0.1], [0.3, 900.0, 0.7]];
+        let cameras: Vec<_> = [(50.0, eyes[0]), (0.7, eyes[1]), (151.3, eyes[2])]
+            .map(|(fov, eye)| camera(fov, eye))
+            .into();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("camera_path.json");
+        std::fs::write(&file, camera_path_json(&cameras, 29.97).unwrap()).unwrap();
+        let read = load(&file).unwrap();
+        assert_eq!(read.frame_rate, Some(29.97));
+        assert_eq!(read.cameras.len(), cameras.len());
+        for (camera, read) in cameras.iter().zip(&read.cameras) {
+            assert_eq!([camera.width, camera.height], [read.width, read.height]);
+            let off = (camera.view_from_world - read.view_from_world).abs().max();
+            assert!(off < 1e-12, "{off}");
+            let moved = (camera.translation_in_view - read.translation_in_view).norm();
+            assert!(moved < 1e-12 * camera.eye().norm(), "{moved}");
+            let fov = (camera.fov()[1] - read.fov()[1]).abs();
+            assert!(fov < 1e-12, "{fov}");
+            assert_eq!(camera.principal_px, read.principal_px);
+        }
+    }
+
+    #[test]
+    fn cameras_that_a_path_cannot_hold_are_refused() {
+        let good = camera(50.0, [1.0, 2.0, 3.0]);
+        let wide = good.resized(700, 360).unwrap();
+        let mut tall = good.clone();
+        tall.focal_px[1] *= 1.01;
+        let mut shifted = good.clone();
+        shifted.principal_px[0] += 0.5;
+        let sphere = good.clone().with_projection(Projection::Equirectangular);
+        for (other, expected) in [
+            (wide.clone(), "pictures of 640 x 360 pixels"),
+            (tall, "square pixels"),
+            (shifted, "principal points at the centre"),
+            (sphere, "pinholes"),
+        ] {
+            let error = camera_path_json(&[good.clone(), other], 30.0).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        assert!(camera_path_json(&[], 30.0).is_err());
+        for fps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(camera_path_json(&[good.clone()], fps).is_err(), "{fps}");
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_quoted_words_as_they_are() {
+        let words = [
+            "plain-1.0/a_b",
+            "",
+            "two words",
+            "it's",
+            "\"$HOME\" `ls` \\ ;&|<>*?[]#~!{}()",
+            "-n",
+            "a\nb",
+            "été",
+        ];
+        let quoted: Vec<_> = words.into_iter().map(shell_quoted).collect();
+        assert_eq!((&*quoted[0], &*quoted[3]), ("plain-1.0/a_b", r"'it'\''s'"));
+        let script = format!(
+            "for word in {}; do printf '%s\\0' \"$word\"; done",
+            quoted.join(" ")
+        );
+        let output = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        let read = String::from_utf8(output.stdout).unwrap();
+        let read: Vec<_> = read.split_terminator('\0').collect();
+        assert_eq!(read, words);
+        assert_eq!(shell_path("-a b.ply".as_ref()), "'./-a b.ply'");
+        assert_eq!(shell_path("/data/b.ply".as_ref()), "/data/b.ply");
+    }
+}

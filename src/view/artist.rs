@@ -1,0 +1,376 @@
+//! The render thread: takes jobs of all pages in turns, draws them on a thread pool, and encodes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use rayon::ThreadPool;
+use serde_json::{Value, json};
+
+use super::encode::{Uncoded, microseconds};
+use super::hub::{Client, ClientId, Hub};
+use super::mailbox::{Job, SideJob};
+use super::message::{
+    Codec, FlyRequest, Kind, NOTHING_IN_VIEW, PREVIEW, PictureRequest, ProbeRequest, Reference,
+    Saved, Source,
+};
+use super::outbox::Picture;
+use super::pace::Cost;
+use super::painter::{Look, Painter, StillPictures, rgb_over};
+use super::stage::{Stage, camera_of};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::difference::scaled_difference;
+use quadrille_base::image::metrics::{Protocol, compare};
+use quadrille_base::image::{Frame, files, to_8_bit};
+use quadrille_base::math::narrow;
+use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_suite::report::cameras::{camera_json, camera_path_json};
+
+/// A lossy still goes first if the lossless one takes longer on the link.
+const LONG: Duration = Duration::from_millis(300);
+/// Quality of a lossy still.
+const PREVIEW_QUALITY: u8 = 90;
+/// Number of splats that a probe lists.
+const LISTED_SPLATS: usize = 64;
+/// Size of the pictures of a path, in pixels, which its file states.
+const PATH_SIZE_PX: [u32; 2] = [1920, 1080];
+
+/// Draws for all pages.
+pub(crate) struct Artist {
+    hub: Arc<Hub>,
+    look: Arc<Look>,
+    pool: ThreadPool,
+    painter: Painter,
+    /// Renderer whose arrays probes use.
+    probing: Renderer,
+}
+
+impl Artist {
+    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
+        let painter = Painter::new(Arc::clone(&look));
+        Self {
+            hub,
+            look,
+            pool,
+            painter,
+            probing: Renderer::default(),
+        }
+    }
+
+    /// Serves jobs until the server closes.
+    pub(crate) fn run(mut self) {
+        while let Some((id, job, stage)) = self.hub.next_job() {
+            let reference = reference_of(&job);
+            // A panic in the pool ends the job alone.
+            let hub = Arc::clone(&self.hub);
+            let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage)));
+            let error = match served {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(error),
+                Err(_) => {
+                    self.painter = Painter::new(Arc::clone(&self.look));
+                    Some(Error::argument("server", "no failure", "an internal error"))
+                }
+            };
+            hub.with(id, |client| {
+                match &job {
+                    Job::Frame(request) if error.is_some() => client.mailbox.abandoned(request.seq),
+                    Job::Still(..) => client.mailbox.still_ended(),
+                    _ => {}
+                }
+                if let Some(error) = &error {
+                    client.send_error(reference, error);
+                }
+            });
+        }
+    }
+
+    fn serve(&mut self, id: ClientId, job: &Job, stage: &Stage) -> Result<()> {
+        match job {
+            Job::Frame(request) => self.frame(id, request, stage),
+            Job::Still(request, task) => {
+                let still = self.pool.install(|| self.painter.still(request, stage, task))?;
+                let pool = &self.pool;
+                send_still(&self.hub, id, still, stage.generation, |still| {
+                    pool.install(|| encoded(still, stage.generation))
+                })
+            }
+            Job::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
+            Job::Side(SideJob::Measure { id: request }) => self.measure(id, *request),
+            Job::Side(SideJob::Save {
+                id: request,
+                seq,
+                what,
+            }) => self.save(id, (*request, *seq, *what), stage),
+            Job::Side(SideJob::Fly(request)) => self.fly(id, request),
+        }
+    }
+
+    fn frame(&mut self, id: ClientId, request: &PictureRequest, stage: &Stage) -> Result<()> {
+        let window = [request.w, request.h];
+        let Some(step) = self.hub.with(id, |client| client.pace.step()) else {
+            return Ok(());
+        };
+        let size = step.size(window);
+        let (painter, pool) = (&mut self.painter, &self.pool);
+        let screen = pool.install(|| painter.screen(request, size, stage))?;
+        let picture = Uncoded {
+            kind: Kind::Frame,
+            number: request.seq,
+            generation: stage.generation,
+            flags: if screen.is_empty { NOTHING_IN_VIEW } else { 0 },
+            render_us: microseconds(screen.total),
+            size: screen.size,
+            rgb: &screen.rgb,
+        };
+        let encoding = Instant::now();
+        let picture = picture.jpeg(step.quality)?;
+        let cost = Cost {
+            pixels: u64::from(size[0]) * u64::from(size[1]),
+            fixed: screen.fixed,
+            raster: screen.total.saturating_sub(screen.fixed),
+            encode: encoding.elapsed(),
+            bytes: picture.bytes.len(),
+        };
+        self.hub.with(id, |client| {
+            client.pace.measured(&cost, window, client.link.rate());
+            if let Some(legend) = screen.legend {
+                client.send(&legend.message(request.seq));
+            }
+            client.outbox.frame(picture);
+        });
+        Ok(())
+    }
+
+    fn probe(&mut self, id: ClientId, request: &ProbeRequest, stage: &Stage) -> Result<()> {
+        let Source::Drawn(drawn) = request.source else {
+            let expected = "a drawn picture, whose pixels have splats";
+            return Err(Error::argument("source", expected, "a photo"));
+        };
+        let (size, pixel) = ([request.w, request.h], [request.x, request.y]);
+        let camera = camera_of(&request.cam, size, &self.look.views)?;
+        let scene = &stage.scenes[drawn.scene];
+        let settings = RenderSettings {
+            profile: self.look.profile(scene, drawn.profile),
+            level: self.look.level,
+        };
+        let (splats, probing) = (&scene.scene.splats, &mut self.probing);
+        let probe = self
+            .pool
+            .install(|| probing.probe(splats, &camera, &settings, pixel))?;
+        let left = 1.0 - probe.alpha;
+        let background = self.look.background.map(f64::from);
+        let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);
+        let rgb8 = over.map(|c| to_8_bit(narrow(c)));
+        let (largest, rest_count, rest_weight) = probe.largest(LISTED_SPLATS);
+        let listed: Vec<Value> = largest
+            .iter()
+            .map(|splat| {
+                json!({
+                    "index": splat.index,
+                    "weight": splat.weight,
+                    "alpha": splat.alpha,
+                    "depth": splat.depth,
+                    "rgb": splat.rgb,
+                })
+            })
+            .collect();
+        self.hub.with(id, |client| {
+            let maps = client.map.as_ref().map(|map| map.values(request));
+            client.send(&json!({
+                "t": "probe",
+                "id": request.id,
+                "x": request.x,
+                "y": request.y,
+                "rgb": probe.rgb,
+                "rgb8": rgb8,
+                "alpha": probe.alpha,
+                "depth": probe.depth,
+                "depth_median": probe.depth_median,
+                "count": probe.fragments.len(),
+                "splats": listed,
+                "rest_count": rest_count,
+                "rest_weight": rest_weight,
+                "maps": maps.unwrap_or_default(),
+            }));
+        });
+        Ok(())
+    }
+
+    fn measure(&self, id: ClientId, request: u32) -> Result<()> {
+        let still = self.hub.with(id, |client| client.still.clone()).flatten();
+        let missing = || {
+            let expected = "a still of two pictures";
+            Error::argument("measure", expected, "none")
+        };
+        let still = still.ok_or_else(missing)?;
+        let b = still.b.as_ref().ok_or_else(missing)?;
+        let measured = self.pool.install(|| compare(&still.a, b, Protocol::Inria))?;
+        self.hub.with(id, |client| {
+            client.send(&json!({
+                "t": "measured",
+                "id": request,
+                "psnr_db": measured.psnr_db,
+                "ssim": measured.ssim,
+                "flip": measured.flip,
+            }));
+        });
+        Ok(())
+    }
+
+    /// Sends a picture as the PNG that `render -o` writes.
+    fn save(&self, id: ClientId, (request, seq, what): (u32, u32, Saved), stage: &Stage) -> Result<()> {
+        let missing = || {
+            let expected = "a picture of the last still or map";
+            Error::argument("save", expected, "none")
+        };
+        let kept = self.hub.with(id, |client| (client.still.clone(), client.map.clone()));
+        let (still, map) = kept.ok_or_else(missing)?;
+        let still = still.filter(|still| still.seq == seq);
+        let difference;
+        let frame: &Frame = match (what, &still, &map) {
+            (Saved::A, Some(still), _) => &still.a,
+            (Saved::B, Some(still), _) => still.b.as_ref().ok_or_else(missing)?,
+            (Saved::Difference, Some(still), _) => match (&still.difference, &still.b) {
+                (Some(difference), _) => difference,
+                (None, Some(b)) => {
+                    difference = scaled_difference(&still.a, b, 1.0)?;
+                    &difference
+                }
+                (None, None) => return Err(missing()),
+            },
+            (Saved::Map, _, Some(map)) => &map.frame,
+            _ => return Err(missing()),
+        };
+        let start = Instant::now();
+        let mut bytes = Vec::new();
+        let written = self
+            .pool
+            .install(|| files::write_to(&mut bytes, files::PictureFormat::Png, frame));
+        written.map_err(|reason| Error::write("picture.png".as_ref(), reason))?;
+        let file = Uncoded {
+            kind: Kind::File,
+            number: request,
+            generation: stage.generation,
+            flags: 0,
+            render_us: 0,
+            size: [frame.width(), frame.height()],
+            rgb: &[],
+        };
+        let file = file.picture(Codec::Png, Bytes::from(bytes), start);
+        self.hub.with(id, |client| client.outbox.in_parts(file));
+        Ok(())
+    }
+
+    fn fly(&self, id: ClientId, request: &FlyRequest) -> Result<()> {
+        let views = &self.look.views;
+        let keys = request.keys.iter().map(|key| {
+            let camera = camera_of(&key.cam, PATH_SIZE_PX, views)?;
+            Ok((camera, key.seconds))
+        });
+        let keys: Vec<_> = keys.collect::<Result<_>>()?;
+        let cameras: Vec<_> = keys.iter().map(|k| k.0.clone()).collect(); // TODO
+        let path = camera_path_json(&cameras, request.fps)?;
+        let all: Vec<Value> = cameras.iter().map(page_camera).collect();
+        self.hub.with(id, |client| {
+            client.send(&json!({
+                "t": "fly",
+                "id": request.id,
+                "fps": request.fps,
+                "cameras": all,
+                "camera_path": path,
+            }));
+        });
+        Ok(())
+    }
+}
+
+/// A camera as pages name it.
+pub(crate) fn page_camera(camera: &quadrille_scene::Camera) -> Value {
+    let mut page = camera_json(camera);
+    if let Some(fields) = page.as_object_mut() {
+        fields.retain(|name, _| ["eye", "target", "up", "fov_degrees"].contains(&name.as_str()));
+    }
+    page
+}
+
+fn reference_of(job: &Job) -> Reference {
+    match job {
+        Job::Frame(request) | Job::Still(request, _) => Reference::Seq(request.seq),
+        Job::Side(
+            SideJob::Probe(ProbeRequest { id, .. })
+            | SideJob::Measure { id }
+            | SideJob::Save { id, .. }
+            | SideJob::Fly(FlyRequest { id, .. }),
+        ) => Reference::Id(*id),
+    }
+}
+
+/// Sends the pictures of a still: without loss, after a lossy preview where the link is slow.
+pub(crate) fn send_still(
+    hub: &Hub,
+    id: ClientId,
+    still: StillPictures,
+    generation: u32,
+    encode: impl FnOnce(&StillPictures) -> Result<Vec<Picture>>,
+) -> Result<()> {
+    let lossless = encode(&still)?;
+    let bytes: usize = lossless.iter().map(|picture| picture.bytes.len()).sum();
+    let rate = hub.with(id, |client| client.link.rate()).flatten();
+    let is_long = rate.is_some_and(|rate| bytes as f64 / rate > LONG.as_secs_f64());
+    let mut previews = Vec::new();
+    if is_long {
+        for (kind, frame) in shown(&still) {
+            previews.push(uncoded(&still, kind, generation, &rgb_over(frame, [0.0; 3]), PREVIEW, |u| {
+                u.jpeg(PREVIEW_QUALITY)
+            })?);
+        }
+    }
+    hub.with(id, |client: &mut Client| {
+        if let Some(legend) = still.legend {
+            client.send(&legend.message(still.seq));
+        }
+        let pictures = previews.into_iter().chain(lossless);
+        pictures.for_each(|picture| client.outbox.in_parts(picture));
+        client.still = Some(Arc::new(still));
+    });
+    Ok(())
+}
+
+/// The pictures of a still that the page shows.
+fn shown(still: &StillPictures) -> Vec<(Kind, &Frame)> {
+    match (&still.difference, &still.b) {
+        (Some(difference), _) => vec![(Kind::Difference, difference)],
+        (None, Some(b)) => vec![(Kind::StillA, &still.a), (Kind::StillB, b)],
+        (None, None) => vec![(Kind::StillA, &still.a)],
+    }
+}
+
+/// The lossless pictures of a still.
+pub(crate) fn encoded(still: &StillPictures, generation: u32) -> Result<Vec<Picture>> {
+    let pictures = shown(still).into_iter().map(|(kind, frame)| {
+        uncoded(still, kind, generation, &rgb_over(frame, [0.0; 3]), 0, |u| u.webp())
+    });
+    pictures.collect()
+}
+
+fn uncoded(
+    still: &StillPictures,
+    kind: Kind,
+    generation: u32,
+    rgb: &[u8],
+    flags: u16,
+    encode: impl FnOnce(&Uncoded<'_>) -> Result<Picture>,
+) -> Result<Picture> {
+    let empty = if still.is_empty { NOTHING_IN_VIEW } else { 0 };
+    encode(&Uncoded {
+        kind,
+        number: still.seq,
+        generation,
+        flags: flags | empty,
+        render_us: microseconds(still.time),
+        size: [still.a.width(), still.a.height()],
+        rgb,
+    })
+}

@@ -1,0 +1,73 @@
+//! Cameras of requests as commands of the program and as files.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::message::{CameraRequest, FlagsRequest};
+use super::stage::{ListedView, camera_of};
+use quadrille_base::error::Result;
+use quadrille_scene::cameras::write_inria_json;
+use quadrille_suite::report::cameras::{look_at_flags, shell_path, shell_quoted};
+
+/// The parts of commands that the camera does not decide.
+#[derive(Debug, Clone, Default)]
+pub struct Commands {
+    /// Scene and flags that both `render` and `sim` take, as words.
+    pub shared: Vec<String>,
+    /// Flags of `render` alone.
+    pub render: Vec<String>,
+    /// Flags about the world and the lenses of the listed views.
+    pub cameras: Vec<String>,
+    /// The file of the listed views, if they have one.
+    pub camera_file: Option<PathBuf>,
+}
+
+/// Name of the file that pages save cameras in.
+const SAVED_CAMERAS: &str = "cameras.json";
+
+impl Commands {
+    /// The message that answers a request for a camera as flags.
+    ///
+    /// # Errors
+    /// As [`camera_of`].
+    pub(crate) fn flags(&self, request: &FlagsRequest, views: &[ListedView]) -> Result<Value> {
+        let size = [request.w, request.h];
+        let camera = camera_of(&request.cam, size, views)?;
+        let lens_flags: Vec<_> = self.cameras.iter().map(|word| shell_quoted(word)).collect();
+        let sized = format!("--width {} --height {}", size[0], size[1]);
+        let view = match (&request.cam, &self.camera_file) {
+            (CameraRequest::Listed(view), Some(file)) => {
+                let name = shell_quoted(&views[*view].camera.name);
+                let file = format!("--cameras {}", shell_path(file));
+                let parts = [vec![file], lens_flags, vec![format!("--view {name} {sized}")]];
+                parts.concat().join(" ")
+            }
+            (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {
+                let points = [placed.eye, placed.target, placed.up];
+                let pinhole = look_at_flags(points, placed.fov_degrees, size);
+                let model = lens_flags.iter().filter(|flag| flag.starts_with("--camera-model"));
+                let model = model.map(|flag| format!(" {flag}")).collect::<String>();
+                format!("{pinhole}{model}")
+            }
+            // Only a file holds the lens.
+            _ => format!("--cameras {SAVED_CAMERAS} {sized}"),
+        };
+        let command = |name: &str, own: &[String]| {
+            let words = self.shared.iter().chain(own).map(|word| shell_quoted(word));
+            let words: Vec<_> = words.collect();
+            format!("quadrille {name} {} {view}", words.join(" "))
+        };
+        let text = match camera.projection.is_pinhole() {
+            true => Some(write_inria_json(&[camera])),
+            false => None,
+        };
+        Ok(json!({
+            "t": "flags",
+            "id": request.id,
+            "render": format!("{} -o picture.png", command("render", &self.render)),
+            "sim": command("sim", &[]),
+            "cameras": text,
+        }))
+    }
+}

@@ -1,0 +1,214 @@
+//! The emulating thread: maps of the emulated pipeline, and stills of the slow renderers, on one core.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::ThreadPool;
+use serde_json::{Map, Value, json};
+
+use super::artist::{encoded, send_still};
+use super::encode::{Uncoded, microseconds};
+use super::hub::{ClientId, Hub, SlowJob};
+use super::message::{CameraRequest, Kind, MapRequest, ProbeRequest, Reference};
+use super::painter::{Look, Painter, curve_name, rgb_over};
+use super::stage::{Stage, camera_of};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::task::Task;
+use quadrille_gpu::method::Method;
+use quadrille_gpu::simulation::{Simulation, simulate};
+use quadrille_gpu::variant::Variant;
+use quadrille_gpu::wiring::Watch;
+use quadrille_suite::report::heat::{self, VIRIDIS};
+use quadrille_suite::report::maps::PixelMap;
+
+/// Number of runs whose maps are kept.
+const KEPT_RUNS: usize = 8;
+
+/// The input of a run.
+#[derive(Debug, Clone, PartialEq)]
+struct RunKey {
+    generation: u32,
+    cam: CameraRequest,
+    size: [u32; 2],
+    variant: Variant,
+}
+
+/// The maps of a run.
+#[derive(Debug)]
+struct RunMaps {
+    cycles: u64,
+    /// The maps that the variant keeps, with their counts per pixel.
+    maps: Vec<(PixelMap, Vec<u32>)>,
+}
+
+/// A map that a page shows.
+#[derive(Debug)]
+pub(crate) struct ShownMap {
+    pub(crate) frame: Frame,
+    key: RunKey,
+    run: Arc<RunMaps>,
+}
+
+impl ShownMap {
+    /// The counts of all maps of the run at a pixel, if it belongs to the same picture.
+    pub(crate) fn values(&self, probe: &ProbeRequest) -> Map<String, Value> {
+        if self.key.cam != probe.cam || self.key.size != [probe.w, probe.h] {
+            return Map::new();
+        }
+        let pixel = probe.y as usize * probe.w as usize + probe.x as usize;
+        let values = self.run.maps.iter();
+        let values = values.map(|(map, counts)| (map.name.to_owned(), counts[pixel].into()));
+        values.collect()
+    }
+}
+
+/// Emulates for all pages.
+pub(crate) struct Emulation {
+    hub: Arc<Hub>,
+    look: Arc<Look>,
+    pool: ThreadPool,
+    painter: Painter,
+    /// The latest runs, the newest last.
+    runs: VecDeque<(RunKey, Arc<RunMaps>)>,
+}
+
+impl Emulation {
+    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
+        let painter = Painter::new(Arc::clone(&look));
+        Self {
+            hub,
+            look,
+            pool,
+            painter,
+            runs: VecDeque::new(),
+        }
+    }
+
+    /// Serves jobs until the server closes.
+    pub(crate) fn run(mut self) {
+        while let Some((id, job, task, stage)) = self.hub.next_slow_job() {
+            let reference = match &job {
+                SlowJob::Map(request) => Reference::Id(request.id),
+                SlowJob::Still(request) => Reference::Seq(request.seq),
+            };
+            let hub = Arc::clone(&self.hub);
+            let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage, &task)));
+            let error = match served {
+                Ok(served) => served.err(),
+                Err(_) => {
+                    self.painter = Painter::new(Arc::clone(&self.look));
+                    Some(Error::argument("server", "no failure", "an internal error"))
+                }
+            };
+            if let Some(error) = error {
+                hub.with(id, |client| client.send_error(reference, &error));
+            }
+            hub.slow_job_ended(id);
+        }
+    }
+
+    fn serve(&mut self, id: ClientId, job: &SlowJob, stage: &Stage, task: &Task) -> Result<()> {
+        match job {
+            SlowJob::Map(request) => self.map(id, request, stage, task),
+            SlowJob::Still(request) => {
+                let progress = json!({"t": "progress", "id": request.seq, "done": 0.0});
+                self.hub.with(id, |client| client.send(&progress));
+                let (painter, pool) = (&mut self.painter, &self.pool);
+                let still = pool.install(|| painter.still(request, stage, task))?;
+                send_still(&self.hub, id, still, stage.generation, |still| {
+                    pool.install(|| encoded(still, stage.generation))
+                })
+            }
+        }
+    }
+
+    fn map(&mut self, id: ClientId, request: &MapRequest, stage: &Stage, task: &Task) -> Result<()> {
+        let start = Instant::now();
+        let key = RunKey {
+            generation: stage.generation,
+            cam: request.cam.clone(),
+            size: [request.w, request.h],
+            variant: request.variant.0,
+        };
+        let kept = self.runs.iter().find(|(other, _)| *other == key);
+        let run = match kept {
+            Some((_, run)) => Arc::clone(run),
+            None => {
+                let progress = json!({"t": "progress", "id": request.id, "done": 0.0});
+                self.hub.with(id, |client| client.send(&progress));
+                let run = Arc::new(self.emulate(&key, stage, task)?);
+                self.runs.push_back((key.clone(), Arc::clone(&run)));
+                if self.runs.len() > KEPT_RUNS {
+                    self.runs.pop_front();
+                }
+                run
+            }
+        };
+        let found = run.maps.iter().find(|(map, _)| map.name == request.map);
+        let (map, counts) = found.ok_or_else(|| {
+            let names: Vec<_> = run.maps.iter().map(|(map, _)| map.name).collect();
+            let expected = format!("a map of {}: {}", key.variant, names.join(", "));
+            Error::argument("map", expected, &*request.map)
+        })?;
+        let scale = map.scale(counts);
+        let frame = heat::pixels(key.size, counts, scale, VIRIDIS);
+        let picture = Uncoded {
+            kind: Kind::Map,
+            number: request.id,
+            generation: stage.generation,
+            flags: 0,
+            render_us: microseconds(start.elapsed()),
+            size: key.size,
+            rgb: &self.pool.install(|| rgb_over(&frame, [0.0; 3])),
+        };
+        let picture = picture.webp()?;
+        let message = json!({
+            "t": "map",
+            "id": request.id,
+            "title": format!("{}: {}", key.variant, map.title),
+            "nothing": map.nothing,
+            "top": scale.top,
+            "max": counts.iter().max(),
+            "curve": curve_name(scale.curve),
+            "cycles": run.cycles,
+        });
+        let shown = ShownMap {
+            frame,
+            key,
+            run: Arc::clone(&run),
+        };
+        self.hub.with(id, |client| {
+            client.send(&message);
+            client.outbox.in_parts(picture);
+            client.map = Some(Arc::new(shown));
+        });
+        Ok(())
+    }
+
+    fn emulate(&self, key: &RunKey, stage: &Stage, task: &Task) -> Result<RunMaps> {
+        let camera = camera_of(&key.cam, key.size, &self.look.views)?;
+        let scene = &stage.scenes[0];
+        let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
+        simulation.watch = Watch {
+            maps: true,
+            ..Watch::default()
+        };
+        let profile = self.look.profile(scene, None);
+        let simulation = simulation.with_profile(profile).with_task(task);
+        let splats = &scene.scene.splats;
+        let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;
+        let outcome = &outcomes[0];
+        let maps = outcome.pipeline().map(|result| {
+            let maps = PixelMap::ALL.iter();
+            maps.filter_map(|map| Some((*map, map.counts(result)?)))
+                .collect()
+        });
+        Ok(RunMaps {
+            cycles: outcome.cycles(),
+            maps: maps.unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,354 @@
+//! State that the threads of the server share: the pages and their requests, and the scenes.
+//!
+//! One lock guards all of it. It is held for moments: threads take requests out and put results in, and draw, encode and
+//! send without it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use super::emulation::ShownMap;
+use super::mailbox::{Job, Mailbox};
+use super::message::{MapRequest, PictureRequest, Reference};
+use super::outbox::{Outbox, Outgoing};
+use super::pace::{Link, Pace};
+use super::painter::StillPictures;
+use super::stage::Stage;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
+
+/// Time without a new camera after which the emulator starts: it would only take cores from frames.
+const EMULATION_DELAY: Duration = Duration::from_millis(400);
+
+/// Number of a page, in the order of connections.
+pub(crate) type ClientId = u64;
+
+/// Work for the emulating thread.
+#[derive(Debug, Clone)]
+pub(crate) enum SlowJob {
+    Map(MapRequest),
+    /// A still with a picture of the scalar renderer or of the emulated pipeline.
+    Still(PictureRequest),
+}
+
+impl SlowJob {
+    fn number(&self) -> u32 {
+        match self {
+            Self::Map(request) => request.id,
+            Self::Still(request) => request.seq,
+        }
+    }
+
+    fn survives_moves(&self) -> bool {
+        matches!(self, Self::Map(request) if request.pinned)
+    }
+}
+
+/// A connected page.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) mailbox: Mailbox,
+    pub(crate) pace: Pace,
+    pub(crate) link: Link,
+    pub(crate) outbox: Outbox,
+    /// The pictures of the last still.
+    pub(crate) still: Option<Arc<StillPictures>>,
+    /// The work that waits for the emulating thread, and the work that it does.
+    slow: Option<SlowJob>,
+    running_slow: Option<(SlowJob, Task)>,
+    /// The last map.
+    pub(crate) map: Option<Arc<ShownMap>>,
+    last_move: Duration,
+    wake: Arc<Notify>,
+}
+
+impl Client {
+    /// Receives a new camera: maps and slow stills of older ones end.
+    pub(crate) fn moved(&mut self, now: Duration) {
+        self.last_move = now;
+        self.outbox.drop_stills();
+        self.stop_slow(|job| !job.survives_moves());
+    }
+
+    /// Queues work for the emulating thread, in place of the work that waits or runs.
+    pub(crate) fn queue_slow(&mut self, job: SlowJob) {
+        self.stop_slow(|_| true);
+        self.slow = Some(job);
+    }
+
+    /// Cancels a map or a slow still.
+    pub(crate) fn cancel(&mut self, number: u32) {
+        self.stop_slow(|job| job.number() == number);
+    }
+
+    fn stop_slow(&mut self, ends: impl Fn(&SlowJob) -> bool) {
+        self.slow = self.slow.take().filter(|job| !ends(job));
+        if let Some((_, task)) = self.running_slow.as_ref().filter(|(job, _)| ends(job)) {
+            task.cancel();
+        }
+    }
+
+    /// Sends a text.
+    pub(crate) fn send(&mut self, text: &Value) {
+        self.outbox.text(text.to_string());
+    }
+
+    /// Sends an error, unless it is a cancellation, which the page asked for.
+    pub(crate) fn send_error(&mut self, reference: Reference, error: &Error) {
+        if !matches!(error, Error::Cancelled) {
+            self.send(&error_message(reference, error));
+        }
+    }
+}
+
+/// An error as a message.
+fn error_message(reference: Reference, error: &Error) -> Value {
+    let mut message = match error {
+        Error::Argument {
+            what,
+            expected,
+            found,
+        } => json!({"t": "error", "what": what, "expected": expected, "found": found}),
+        other => json!({"t": "error", "what": other.to_string(), "expected": null, "found": null}),
+    };
+    match reference {
+        Reference::None => {}
+        Reference::Seq(seq) => message["seq"] = seq.into(),
+        Reference::Id(id) => message["id"] = id.into(),
+    }
+    message
+}
+
+struct State {
+    clients: BTreeMap<ClientId, Client>,
+    next_id: ClientId,
+    /// The page that was served last: the others have their turns first.
+    last_served: ClientId,
+    stage: Arc<Stage>,
+    is_closing: bool,
+}
+
+/// The shared state.
+pub(crate) struct Hub {
+    started: Instant,
+    state: Mutex<State>,
+    /// Signals of new requests, for the render thread and for the emulating thread.
+    render: Condvar,
+    emulate: Condvar,
+    max_clients: usize,
+}
+
+impl Hub {
+    pub(crate) fn new(stage: Stage, max_clients: usize) -> Self {
+        Self {
+            started: Instant::now(),
+            state: Mutex::new(State {
+                clients: BTreeMap::new(),
+                next_id: 1,
+                last_served: 0,
+                stage: Arc::new(stage),
+                is_closing: false,
+            }),
+            render: Condvar::new(),
+            emulate: Condvar::new(),
+            max_clients,
+        }
+    }
+
+    /// Time since the start of the server.
+    pub(crate) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number of pages that can still connect.
+    pub(crate) fn free(&self) -> usize {
+        self.max_clients.saturating_sub(self.lock().clients.len())
+    }
+
+    /// Adds a page; `None` if there are as many as allowed. The second value wakes its sender.
+    pub(crate) fn join(&self) -> Option<(ClientId, Arc<Notify>)> {
+        let mut state = self.lock();
+        if state.clients.len() >= self.max_clients || state.is_closing {
+            return None;
+        }
+        let id = state.next_id;
+        state.next_id += 1;
+        let wake = Arc::new(Notify::new());
+        let client = Client {
+            mailbox: Mailbox::default(),
+            pace: Pace::default(),
+            link: Link::default(),
+            outbox: Outbox::default(),
+            still: None,
+            slow: None,
+            running_slow: None,
+            map: None,
+            last_move: self.now(),
+            wake: Arc::clone(&wake),
+        };
+        state.clients.insert(id, client);
+        Some((id, wake))
+    }
+
+    /// Removes a page, and ends its work.
+    pub(crate) fn leave(&self, id: ClientId) {
+        if let Some(mut client) = self.lock().clients.remove(&id) {
+            client.mailbox.stop_still();
+            client.stop_slow(|_| true);
+        }
+    }
+
+    /// Changes the state of a page, and wakes all who may have work then; `None` if it has left.
+    pub(crate) fn with<T>(&self, id: ClientId, change: impl FnOnce(&mut Client) -> T) -> Option<T> {
+        let mut state = self.lock();
+        let client = state.clients.get_mut(&id)?;
+        let value = change(client);
+        client.wake.notify_one();
+        drop(state);
+        self.render.notify_one();
+        self.emulate.notify_one();
+        Some(value)
+    }
+
+    /// The next message to a page.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the page has left, the server closes, or too much waits for the page.
+    pub(crate) fn next_message(&self, id: ClientId) -> Result<Option<Outgoing>> {
+        let now = self.now();
+        let mut state = self.lock();
+        let is_closing = state.is_closing;
+        let client = state.clients.get_mut(&id).ok_or(Error::Cancelled)?;
+        if is_closing || client.outbox.is_overfull() {
+            return Err(Error::Cancelled);
+        }
+        Ok(client.outbox.next(now, &client.link))
+    }
+
+    /// Waits for the next job of a page, in turns; `None` when the server closes.
+    pub(crate) fn next_job(&self) -> Option<(ClientId, Job, Arc<Stage>)> {
+        let mut state = self.lock();
+        loop {
+            if state.is_closing {
+                return None;
+            }
+            let now = self.now();
+            let last = state.last_served;
+            let after = state.clients.range(last + 1..).map(|(id, _)| *id);
+            let turns: Vec<ClientId> = after
+                .chain(state.clients.range(..=last).map(|(id, _)| *id))
+                .collect();
+            for id in turns {
+                let job = state.clients.get_mut(&id).and_then(|c| c.mailbox.take(now));
+                if let Some(job) = job {
+                    state.last_served = id;
+                    return Some((id, job, Arc::clone(&state.stage)));
+                }
+            }
+            let wakes = state.clients.values().filter_map(|c| c.mailbox.wakes_at());
+            let wait = wakes.min().map(|at| at.saturating_sub(now));
+            state = wait_on(&self.render, state, wait);
+        }
+    }
+
+    /// Waits for the next slow job of a page whose camera rests; `None` when the server closes.
+    pub(crate) fn next_slow_job(&self) -> Option<(ClientId, SlowJob, Task, Arc<Stage>)> {
+        let mut state = self.lock();
+        loop {
+            if state.is_closing {
+                return None;
+            }
+            let now = self.now();
+            let due = |client: &Client| client.last_move + EMULATION_DELAY;
+            let waiting = state.clients.iter().filter(|(_, c)| c.slow.is_some());
+            let first = waiting.min_by_key(|(_, client)| due(client));
+            let first = first.map(|(id, client)| (*id, due(client)));
+            if let Some((id, due)) = first
+                && due <= now
+                && let Some(client) = state.clients.get_mut(&id)
+                && let Some(job) = client.slow.take()
+            {
+                let task = Task::new();
+                client.running_slow = Some((job.clone(), task.clone()));
+                return Some((id, job, task, Arc::clone(&state.stage)));
+            }
+            let wait = first.map(|(_, due)| due.saturating_sub(now));
+            state = wait_on(&self.emulate, state, wait);
+        }
+    }
+
+    /// The end of the slow job of a page.
+    pub(crate) fn slow_job_ended(&self, id: ClientId) {
+        self.with(id, |client| client.running_slow = None);
+    }
+
+    /// Replaces the scenes and tells all pages.
+    pub(crate) fn replace(&self, stage: Stage) {
+        let message = scene_message(&stage, None);
+        let mut state = self.lock();
+        state.stage = Arc::new(stage);
+        for client in state.clients.values_mut() {
+            client.send(&message);
+            client.wake.notify_one();
+        }
+    }
+
+    /// Tells all pages why the scenes stay as they are.
+    pub(crate) fn warn(&self, warning: &str) {
+        let mut state = self.lock();
+        let message = scene_message(&state.stage, Some(warning));
+        for client in state.clients.values_mut() {
+            client.send(&message);
+            client.wake.notify_one();
+        }
+    }
+
+    /// The scenes.
+    pub(crate) fn stage(&self) -> Arc<Stage> {
+        Arc::clone(&self.lock().stage)
+    }
+
+    /// Ends all work.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closing = true;
+        for client in state.clients.values_mut() {
+            client.mailbox.stop_still();
+            client.stop_slow(|_| true);
+            client.wake.notify_one();
+        }
+        drop(state);
+        self.render.notify_all();
+        self.emulate.notify_all();
+    }
+
+    /// Whether [`Self::close`] was called.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.lock().is_closing
+    }
+}
+
+fn scene_message(stage: &Stage, warning: Option<&str>) -> Value {
+    json!({"t": "scene", "generation": stage.generation, "scenes": stage.json(), "warning": warning})
+}
+
+fn wait_on<'a>(
+    signal: &Condvar,
+    state: MutexGuard<'a, State>,
+    wait: Option<Duration>,
+) -> MutexGuard<'a, State> {
+    match wait {
+        Some(wait) => {
+            let waited = signal.wait_timeout(state, wait);
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        }
+        None => signal.wait(state).unwrap_or_else(PoisonError::into_inner),
+    }
+}

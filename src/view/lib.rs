@@ -1,0 +1,316 @@
+//! The viewer's server: the exact picture of a scene on a machine without a GPU, in a browser on another one.
+//!
+//! A page asks for pictures of cameras over a WebSocket. While the camera moves, frames may be smaller and lossy; as soon as
+//! it rests, a still of full size follows whose pixels are those of `quadrille render`.
+//!
+//! ```text
+//! page --WebSocket--> session --> hub: mailbox of each page --> artist: renderers, encoders (thread pool)
+//!   ^                               |                               |
+//!   |                               +--> emulation: maps, slow stills (one thread)
+//!   +------- session <--- hub: outbox of each page <----------------+
+//! ```
+//!
+//! One thread serves all sockets. The page and the protocol are served for users of the same version: neither is an
+//! interface for other programs.
+
+mod admission;
+mod artist;
+mod commands;
+mod emulation;
+mod encode;
+mod hub;
+mod mailbox;
+mod message;
+mod outbox;
+mod pace;
+mod painter;
+mod photo;
+mod reload;
+mod server;
+mod session;
+mod stage;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpSocket};
+
+pub use self::commands::Commands;
+pub use self::stage::{ListedView, Reader, ShownScene};
+
+use self::admission::{Admission, TOKEN_DIGITS};
+use self::artist::{Artist, page_camera};
+use self::emulation::Emulation;
+use self::hub::Hub;
+use self::message::{LAYERS, Limits, PROTOCOL, SIDES_PX};
+use self::painter::Look;
+use self::server::Site;
+use self::session::MESSAGES_PER_SECOND;
+use self::stage::{LoadedScene, Stage};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::task::Task;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::variant::Variant;
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::Exposures;
+use quadrille_suite::Program;
+use quadrille_suite::report::maps::PixelMap;
+
+/// Number of ports that are tried after a taken one.
+const PORT_TRIES: u16 = 10;
+/// Bytes that the system holds for a connection: a new camera waits behind them.
+const SEND_BUFFER_BYTES: u32 = 128 << 10;
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 128;
+
+/// Where the server listens, and whom it admits.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// Address.
+    pub bind: IpAddr,
+    /// First port to try; 0 lets the system choose.
+    pub port: u16,
+    /// Names of this machine that requests may have besides the names of its loopback.
+    pub host_names: Vec<String>,
+    /// Token of 32 hexadecimal digits that pages need.
+    pub token: String,
+    /// Maximum number of pages.
+    pub viewers: usize,
+    /// Maximum number of pixels of a picture.
+    pub max_pixels: u64,
+    /// Time without a page after which the server ends.
+    pub idle_exit: Option<Duration>,
+}
+
+/// Scenes, views and rules of their pictures.
+#[derive(Debug)]
+pub struct Show {
+    /// One scene, or two to compare.
+    pub scenes: Vec<ShownScene>,
+    /// Views that pages list: at least one, the first of which is shown first.
+    pub views: Vec<ListedView>,
+    /// Point that a page turns around at first.
+    pub target: [f64; 3],
+    /// Direction that points up in the scene.
+    pub up: [f64; 3],
+    /// Radius of the main content, in world units.
+    pub radius: f64,
+    /// Size of pictures that a flag chooses, in pixels.
+    pub size: Option<[u32; 2]>,
+    /// Opaque background.
+    pub background: [f32; 3],
+    /// Rule that replaces the profiles'.
+    pub stop: Option<StopRule>,
+    /// Near plane that replaces the profiles', in world units.
+    pub near: Option<f64>,
+    /// Exposures of the listed views.
+    pub exposures: Option<Exposures>,
+    /// Vector instructions of the renderer.
+    pub level: SimdLevel,
+    /// Configuration of the emulated pipeline.
+    pub config: Config,
+    /// Whether the scenes are read again when their files change.
+    pub watch: bool,
+    /// Parts of the commands that pages copy.
+    pub commands: Commands,
+}
+
+/// Whether a text is a token: 32 hexadecimal digits, in lower case.
+pub fn is_token(text: &str) -> bool {
+    admission::is_well_formed(text)
+}
+
+/// Returns a token of 128 random bits as hexadecimal digits.
+pub fn new_token() -> String {
+    let bits: u128 = rand::random();
+    format!("{bits:0width$x}", width = TOKEN_DIGITS)
+}
+
+/// Serves scenes until the task is cancelled, or no page has come for a while. `pool` draws, and `ready` is called with
+/// the address once pages can connect.
+///
+/// # Errors
+/// [`Error::Cancelled`]; [`Error::Argument`] if no port is free; and errors of `ready`.
+pub fn serve(
+    show: Show,
+    access: Access,
+    (program, pool): (&Program, rayon::ThreadPool),
+    task: &Task,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    let system = |reason: std::io::Error| {
+        let expected = "a runtime for the server";
+        Error::argument("server", expected, reason.to_string())
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(system)?;
+    let welcome = welcome(&show, &access, program);
+    let limits = Limits {
+        scenes: show.scenes.len(),
+        views: show.views.len(),
+        max_pixels: access.max_pixels,
+    };
+    let mut loaded = Vec::new();
+    let mut files = Vec::new();
+    for scene in show.scenes {
+        let ShownScene {
+            path,
+            scene,
+            profile,
+            reader,
+        } = scene;
+        loaded.push(Arc::new(LoadedScene::new(&path, scene, profile)));
+        files.push((path, profile, reader));
+    }
+    let hub = Arc::new(Hub::new(
+        Stage {
+            generation: 0,
+            scenes: loaded,
+        },
+        access.viewers,
+    ));
+    let look = Arc::new(Look {
+        views: show.views,
+        background: show.background,
+        stop: show.stop,
+        near: show.near,
+        exposures: show.exposures,
+        level: show.level,
+        config: show.config,
+    });
+    let site = Arc::new(Site {
+        hub: Arc::clone(&hub),
+        admission: Admission::new(access.token.clone(), access.host_names.clone()),
+        limits,
+        look: Arc::clone(&look),
+        commands: show.commands,
+        welcome,
+        version: program.version,
+    });
+    let emulating = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let emulating = emulating.map_err(|error| system(std::io::Error::other(error)))?;
+    let listener = runtime.block_on(async { listen(&access) })?;
+    let address = listener.local_addr().map_err(system)?;
+    ready(address)?;
+    std::thread::scope(|scope| {
+        let artist = Artist::new(Arc::clone(&hub), Arc::clone(&look), pool);
+        scope.spawn(|| artist.run());
+        let emulation = Emulation::new(Arc::clone(&hub), Arc::clone(&look), emulating);
+        scope.spawn(|| emulation.run());
+        if show.watch {
+            let (hub, files) = (&hub, &files);
+            scope.spawn(move || reload::run(hub, files, task));
+        }
+        let mut idle_since = Instant::now();
+        let ends = || {
+            if hub.free() < access.viewers {
+                idle_since = Instant::now();
+            }
+            let is_idle = access.idle_exit.is_some_and(|limit| idle_since.elapsed() > limit);
+            task.is_cancelled() || is_idle
+        };
+        runtime.block_on(server::listen(listener, site, ends));
+        hub.close();
+        // Pages are told that the server ends.
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
+    });
+    drop(runtime);
+    task.check()
+}
+
+/// Opens the first free port.
+fn listen(access: &Access) -> Result<TcpListener> {
+    let last = match access.port {
+        0 => 0,
+        port => port.saturating_add(PORT_TRIES - 1),
+    };
+    let mut reason = None;
+    for port in access.port..=last {
+        match open(SocketAddr::new(access.bind, port)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => reason = Some(error),
+        }
+    }
+    let expected = match access.port {
+        0 => "an address of this machine".to_owned(),
+        port => format!("a free port from {port} to {last} of this machine"),
+    };
+    let found = reason.map_or_else(String::new, |error| error.to_string());
+    Err(Error::argument(format!("{}", access.bind), expected, found))
+}
+
+fn open(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // Connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.set_reuseaddr(cfg!(unix))?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// The message that greets a page, without the scenes.
+fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
+    let views: Vec<Value> = show.views.iter().map(listed_view).collect();
+    let home = show.views.first().map(|view| {
+        let mut home = aimed(&view.camera, show.target);
+        // Without a file, a field of view says it all of a pinhole.
+        let is_plain = show.commands.camera_file.is_none() && view.camera.projection.is_pinhole();
+        home["lens"] = if is_plain { Value::Null } else { 0.into() };
+        home
+    });
+    let variants = [Variant::BASELINE, Variant::QM, Variant::HET, Variant::HET_QM];
+    let maps = PixelMap::ALL.iter();
+    json!({
+        "t": "welcome",
+        "protocol": PROTOCOL,
+        "version": program.version,
+        "commit": program.commit,
+        "views": views,
+        "home": home,
+        "up": show.up,
+        "radius": show.radius,
+        "width": show.size.map(|size| size[0]),
+        "height": show.size.map(|size| size[1]),
+        "profiles": Profile::ALL.iter().map(|profile| profile.name).collect::<Vec<_>>(),
+        "variants": variants.map(|variant| variant.to_string()),
+        "layers": LAYERS.map(|layer| layer.name()),
+        "maps": maps.map(|map| json!({"name": map.name, "title": map.title})).collect::<Vec<_>>(),
+        "limits": {
+            "max_pixels": access.max_pixels,
+            "min_side": SIDES_PX[0],
+            "max_side": SIDES_PX[1],
+            "messages_per_second": MESSAGES_PER_SECOND,
+        },
+    })
+}
+
+fn listed_view(view: &ListedView) -> Value {
+    json!({
+        "name": view.camera.name,
+        "name_in_file": view.name_in_file,
+        "cam": page_camera(&view.camera),
+        "width": view.camera.width,
+        "height": view.camera.height,
+        "photo": view.photo.is_some(),
+    })
+}
+
+/// A camera as pages name it, with its target at the distance of `centre` instead of 1.
+fn aimed(camera: &Camera, centre: [f64; 3]) -> Value {
+    let eye = camera.eye();
+    let forward = camera.view_from_world.row(2).transpose();
+    let along = forward.dot(&(nalgebra::Vector3::from(centre) - eye));
+    let distance = if along > 0.0 { along } else { 1.0 };
+    let mut page = page_camera(camera);
+    page["target"] = json!((eye + forward * distance).as_slice());
+    page
+}

@@ -1,0 +1,719 @@
+//! Messages of the protocol, version 1: what a page sends, and the header of binary messages.
+//!
+//! A page sends JSON texts of at most [`MAX_TEXT_BYTES`] without unknown fields. Every value is checked here, so that the
+//! rest of the server sees valid requests alone; indices of views and scenes are checked where their number is known.
+
+use serde::Deserialize;
+
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Layer;
+use quadrille_base::shading::Profile;
+use quadrille_gpu::variant::Variant;
+
+/// Version of the protocol.
+pub(crate) const PROTOCOL: u32 = 1;
+/// Maximum length of a text message of a page.
+pub(crate) const MAX_TEXT_BYTES: usize = 16 << 10;
+/// Maximum magnitude of a coordinate, in world units: beyond it, a double resolves less than a millionth of a unit.
+const MAX_COORDINATE: f64 = 1e9;
+/// Limits of the sides of a picture, in pixels.
+pub(crate) const SIDES_PX: [u32; 2] = [16, 8192];
+/// Limits of a vertical field of view, in degrees.
+const FOV_DEGREES: [f64; 2] = [0.1, 175.0];
+/// Maximum number of key cameras of a path.
+const MAX_KEYS: usize = 64;
+/// Maximum number of seconds between two keys.
+const MAX_KEY_SECONDS: f64 = 600.0;
+/// Maximum gain of a difference.
+const MAX_GAIN: f64 = 1000.0;
+
+/// A message of a page.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "t", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum ClientMessage {
+    /// A picture while the camera moves: it may be smaller and lossy.
+    Frame(PictureRequest),
+    /// A picture of full size without loss.
+    Still(PictureRequest),
+    /// A frame is on the screen.
+    Shown { seq: u32 },
+    /// Bytes of parts that arrived since the connection began.
+    Got { bytes: u64 },
+    /// Choice of size and quality while the camera moves.
+    Pace { scale: Chosen, quality: Chosen },
+    /// A map of the emulated pipeline.
+    Map(MapRequest),
+    /// The end of a map or of a slow still.
+    Cancel { id: u32 },
+    /// The splats of a pixel.
+    Probe(ProbeRequest),
+    /// Metrics of the two pictures of the last still.
+    Measure { id: u32 },
+    /// A camera as commands and as a file.
+    Flags(FlagsRequest),
+    /// The cameras of a path through keys.
+    Fly(FlyRequest),
+    /// A picture of the last still as a PNG.
+    Save { id: u32, seq: u32, what: Saved },
+}
+
+/// A picture of the scene.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PictureRequest {
+    pub(crate) seq: u32,
+    pub(crate) cam: CameraRequest,
+    pub(crate) w: u32,
+    pub(crate) h: u32,
+    pub(crate) show: Show,
+}
+
+/// A map of the emulated pipeline for a view of the first scene.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MapRequest {
+    pub(crate) id: u32,
+    pub(crate) cam: CameraRequest,
+    pub(crate) w: u32,
+    pub(crate) h: u32,
+    pub(crate) map: String,
+    pub(crate) variant: VariantName,
+    /// Whether the map survives a move of the camera.
+    pub(crate) pinned: bool,
+}
+
+/// A pixel of a picture.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProbeRequest {
+    pub(crate) id: u32,
+    pub(crate) cam: CameraRequest,
+    pub(crate) w: u32,
+    pub(crate) h: u32,
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) source: Source,
+}
+
+/// A camera to be written as flags.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FlagsRequest {
+    pub(crate) id: u32,
+    pub(crate) cam: CameraRequest,
+    pub(crate) w: u32,
+    pub(crate) h: u32,
+}
+
+/// A path through key cameras.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FlyRequest {
+    pub(crate) id: u32,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) fps: f64,
+}
+
+/// A picture of a still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Saved {
+    A,
+    B,
+    Difference,
+    Map,
+}
+
+/// A value that a page chooses or leaves to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "RawChosen")]
+pub(crate) enum Chosen {
+    Auto,
+    Fixed(f64),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawChosen {
+    Word(String),
+    Number(f64),
+}
+
+impl TryFrom<RawChosen> for Chosen {
+    type Error = String;
+
+    fn try_from(raw: RawChosen) -> std::result::Result<Self, String> {
+        match raw {
+            RawChosen::Number(value) if value > 0.0 && value <= 100.0 => Ok(Self::Fixed(value)),
+            RawChosen::Word(word) if word == "auto" => Ok(Self::Auto),
+            _ => Err("expected \"auto\" or a number above 0".to_owned()),
+        }
+    }
+}
+
+/// A camera: a listed view, or a position.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "RawCamera")]
+pub(crate) enum CameraRequest {
+    /// Index of a listed view.
+    Listed(usize),
+    Placed(Placed),
+}
+
+/// A camera at a position in world units.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) eye: [f64; 3],
+    pub(crate) target: [f64; 3],
+    pub(crate) up: [f64; 3],
+    /// Vertical.
+    pub(crate) fov_degrees: f64,
+    /// Index of the listed view whose intrinsics replace the field of view.
+    pub(crate) lens: Option<usize>,
+}
+
+/// A key of a path.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "RawCamera")]
+pub(crate) struct Key {
+    pub(crate) cam: CameraRequest,
+    /// Time since the key before.
+    pub(crate) seconds: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCamera {
+    view: Option<usize>,
+    eye: Option<[f64; 3]>,
+    target: Option<[f64; 3]>,
+    up: Option<[f64; 3]>,
+    fov_degrees: Option<f64>,
+    lens: Option<usize>,
+    seconds: Option<f64>,
+}
+
+impl RawCamera {
+    fn camera(&self) -> std::result::Result<CameraRequest, String> {
+        match (self.view, self.eye, self.target, self.up, self.fov_degrees) {
+            (Some(view), None, None, None, None) if self.lens.is_none() => {
+                Ok(CameraRequest::Listed(view))
+            }
+            (None, Some(eye), Some(target), Some(up), Some(fov_degrees)) => {
+                let mut coordinates = [eye, target, up].into_iter().flatten();
+                if !coordinates.all(|c| c.is_finite() && c.abs() <= MAX_COORDINATE) {
+                    return Err(format!("expected coordinates within {MAX_COORDINATE:e}"));
+                }
+                if !(FOV_DEGREES[0]..=FOV_DEGREES[1]).contains(&fov_degrees) {
+                    let [least, most] = FOV_DEGREES;
+                    return Err(format!(
+                        "expected a field of view from {least} to {most} degrees"
+                    ));
+                }
+                Ok(CameraRequest::Placed(Placed {
+                    eye,
+                    target,
+                    up,
+                    fov_degrees,
+                    lens: self.lens,
+                }))
+            }
+            _ => {
+                Err("expected a camera: a view, or eye, target, up, fov_degrees and lens".to_owned())
+            }
+        }
+    }
+}
+
+impl TryFrom<RawCamera> for CameraRequest {
+    type Error = String;
+
+    fn try_from(raw: RawCamera) -> std::result::Result<Self, String> {
+        match raw.seconds {
+            None => raw.camera(),
+            Some(_) => Err("expected a camera without seconds, which keys have".to_owned()),
+        }
+    }
+}
+
+impl TryFrom<RawCamera> for Key {
+    type Error = String;
+
+    fn try_from(raw: RawCamera) -> std::result::Result<Self, String> {
+        let seconds = raw.seconds.filter(|s| (0.0..=MAX_KEY_SECONDS).contains(s));
+        let expected = || format!("expected seconds from 0 to {MAX_KEY_SECONDS}");
+        Ok(Self {
+            cam: raw.camera()?,
+            seconds: seconds.ok_or_else(expected)?,
+        })
+    }
+}
+
+/// The pictures that are shown.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Show {
+    pub(crate) a: Source,
+    pub(crate) b: Option<Source>,
+    pub(crate) mode: Mode,
+    /// Share of the width that belongs to A.
+    pub(crate) split: f64,
+    /// Factor on differences.
+    pub(crate) gain: f64,
+}
+
+/// How two pictures are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    Single,
+    Split,
+    Difference,
+}
+
+impl Show {
+    /// The second picture, if it is shown.
+    pub(crate) fn second(&self) -> Option<&Source> {
+        self.b.as_ref().filter(|_| self.mode != Mode::Single)
+    }
+
+    /// The pictures that are drawn.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        [Some(&self.a), self.second()].into_iter().flatten()
+    }
+}
+
+/// The origin of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "RawSource")]
+pub(crate) enum Source {
+    /// The photo of a listed view.
+    Photo,
+    Drawn(Drawn),
+}
+
+/// A picture that a renderer draws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Drawn {
+    /// Index of the scene.
+    pub(crate) scene: usize,
+    /// Profile that replaces the scene's.
+    pub(crate) profile: Option<Profile>,
+    pub(crate) renderer: RendererName,
+    /// Layer that is shown as colours in place of the picture.
+    pub(crate) layer: Option<Layer>,
+}
+
+/// A renderer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RendererName {
+    /// The fast renderer.
+    Cpu,
+    /// The scalar definition.
+    Reference,
+    /// The emulated pipeline.
+    Emulated(Variant),
+}
+
+/// A variant of the emulated pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct VariantName(pub(crate) Variant);
+
+impl TryFrom<String> for VariantName {
+    type Error = String;
+
+    fn try_from(name: String) -> std::result::Result<Self, String> {
+        let variant = Variant::ALL
+            .into_iter()
+            .find(|variant| variant.to_string() == name);
+        variant
+            .map(Self)
+            .ok_or_else(|| "expected a variant of the pipeline".to_owned())
+    }
+}
+
+/// Layers that are shown as colours.
+pub(crate) const LAYERS: [Layer; 4] = [Layer::Depth, Layer::Normal, Layer::Alpha, Layer::Count];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSource {
+    scene: Option<usize>,
+    profile: Option<String>,
+    renderer: Option<String>,
+    layer: Option<String>,
+    photo: Option<bool>,
+}
+
+impl TryFrom<RawSource> for Source {
+    type Error = String;
+
+    fn try_from(raw: RawSource) -> std::result::Result<Self, String> {
+        if raw.photo == Some(true) {
+            let is_alone = raw.scene.is_none() && raw.renderer.is_none();
+            return match is_alone && raw.profile.is_none() && raw.layer.is_none() {
+                true => Ok(Self::Photo),
+                false => Err("expected a photo or a scene, not both".to_owned()),
+            };
+        }
+        let profile = raw.profile.map(|name| Profile::named(&name)).transpose();
+        let layer = match raw.layer.as_deref() {
+            None => None,
+            Some(name) => {
+                let layer = LAYERS.into_iter().find(|layer| layer.name() == name);
+                Some(layer.ok_or("expected one of the layers depth, normal, alpha and count")?)
+            }
+        };
+        let renderer = match raw.renderer.as_deref() {
+            None | Some("cpu") => RendererName::Cpu,
+            Some("reference") => RendererName::Reference,
+            Some(name) => {
+                let variant = name.strip_prefix("emulated:");
+                let variant = variant.ok_or("expected cpu, reference or emulated:VARIANT")?;
+                RendererName::Emulated(VariantName::try_from(variant.to_owned())?.0)
+            }
+        };
+        if layer.is_some() && renderer != RendererName::Cpu {
+            return Err("expected the renderer cpu, which draws layers".to_owned());
+        }
+        Ok(Self::Drawn(Drawn {
+            scene: raw.scene.ok_or("expected a scene")?,
+            profile: profile.map_err(|error| error.to_string())?,
+            renderer,
+            layer,
+        }))
+    }
+}
+
+/// Numbers of things that a request can name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) scenes: usize,
+    pub(crate) views: usize,
+    /// Maximum number of pixels of a picture.
+    pub(crate) max_pixels: u64,
+}
+
+impl ClientMessage {
+    /// Parses a text message.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] with the reason.
+    pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Self> {
+        let broken = |error: serde_json::Error| {
+            Error::argument("message", "a message of protocol 1", error.to_string())
+        };
+        let message: Self = serde_json::from_str(text).map_err(broken)?;
+        message.check(limits)?;
+        Ok(message)
+    }
+
+    /// The number by which an answer names the message.
+    pub(crate) fn reference(&self) -> Reference {
+        match self {
+            Self::Frame(request) | Self::Still(request) => Reference::Seq(request.seq),
+            Self::Map(MapRequest { id, .. })
+            | Self::Probe(ProbeRequest { id, .. })
+            | Self::Flags(FlagsRequest { id, .. })
+            | Self::Fly(FlyRequest { id, .. })
+            | Self::Cancel { id }
+            | Self::Measure { id }
+            | Self::Save { id, .. } => Reference::Id(*id),
+            Self::Shown { .. } | Self::Got { .. } | Self::Pace { .. } => Reference::None,
+        }
+    }
+
+    fn check(&self, limits: &Limits) -> Result<()> {
+        match self {
+            Self::Frame(request) | Self::Still(request) => {
+                limits.check_size([request.w, request.h])?;
+                limits.check_camera(&request.cam)?;
+                let show = &request.show;
+                if !(0.0..=1.0).contains(&show.split) || !(0.0..=MAX_GAIN).contains(&show.gain) {
+                    let expected = format!("a split from 0 to 1 and a gain up to {MAX_GAIN}");
+                    let found = format!("{} and {}", show.split, show.gain);
+                    return Err(Error::argument("show", expected, found));
+                }
+                let mut sources = [Some(&show.a), show.b.as_ref()].into_iter().flatten();
+                sources.try_for_each(|source| limits.check_source(source, &request.cam))
+            }
+            Self::Map(request) => {
+                limits.check_size([request.w, request.h])?;
+                limits.check_camera(&request.cam)
+            }
+            Self::Flags(request) => {
+                limits.check_size([request.w, request.h])?;
+                limits.check_camera(&request.cam)
+            }
+            Self::Probe(request) => {
+                limits.check_size([request.w, request.h])?;
+                limits.check_camera(&request.cam)?;
+                limits.check_source(&request.source, &request.cam)?;
+                if request.x >= request.w || request.y >= request.h {
+                    let expected = format!("a pixel of {} x {}", request.w, request.h);
+                    let found = format!("{}, {}", request.x, request.y);
+                    return Err(Error::argument("pixel", expected, found));
+                }
+                Ok(())
+            }
+            Self::Fly(request) => {
+                let count = request.keys.len();
+                if !(2..=MAX_KEYS).contains(&count) {
+                    let expected = format!("2 to {MAX_KEYS} keys");
+                    return Err(Error::argument("keys", expected, count.to_string()));
+                }
+                let mut cameras = request.keys.iter().map(|key| &key.cam);
+                cameras.try_for_each(|camera| limits.check_camera(camera))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Limits {
+    fn check_size(&self, size: [u32; 2]) -> Result<()> {
+        let [least, most] = SIDES_PX;
+        let are_sides = size.iter().all(|side| (least..=most).contains(side));
+        let pixels = u64::from(size[0]) * u64::from(size[1]);
+        if are_sides && pixels <= self.max_pixels {
+            return Ok(());
+        }
+        let expected = format!(
+            "sides of {least} to {most} and at most {} pixels",
+            self.max_pixels
+        );
+        Err(Error::argument(
+            "size",
+            expected,
+            format!("{} x {}", size[0], size[1]),
+        ))
+    }
+
+    fn check_camera(&self, camera: &CameraRequest) -> Result<()> {
+        let view = match camera {
+            CameraRequest::Listed(view) => Some(*view),
+            CameraRequest::Placed(placed) => placed.lens,
+        };
+        self.check_index("view", view, self.views)
+    }
+
+    fn check_source(&self, source: &Source, camera: &CameraRequest) -> Result<()> {
+        match (source, camera) {
+            (Source::Drawn(drawn), _) => self.check_index("scene", Some(drawn.scene), self.scenes),
+            (Source::Photo, CameraRequest::Listed(_)) => Ok(()),
+            (Source::Photo, CameraRequest::Placed(_)) => {
+                let expected = "a listed view, which the photo shows";
+                Err(Error::argument("source", expected, "another camera"))
+            }
+        }
+    }
+
+    fn check_index(&self, what: &str, index: Option<usize>, count: usize) -> Result<()> {
+        match index.filter(|&index| index >= count) {
+            None => Ok(()),
+            Some(index) => {
+                let expected = format!("an index below {count}");
+                Err(Error::argument(what, expected, index.to_string()))
+            }
+        }
+    }
+}
+
+/// The request to which an answer belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reference {
+    None,
+    Seq(u32),
+    Id(u32),
+}
+
+/// Content of a binary message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Frame = 1,
+    StillA = 2,
+    StillB = 3,
+    Difference = 4,
+    Map = 5,
+    File = 6,
+}
+
+/// Encoding of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Codec {
+    Jpeg = 1,
+    WebP = 2,
+    Png = 3,
+}
+
+/// Length of the header of binary messages.
+pub(crate) const HEADER_BYTES: usize = 32;
+/// Flag of the last part of a picture.
+pub(crate) const LAST_PART: u16 = 1;
+/// Flag of a lossy picture that a lossless one follows.
+pub(crate) const PREVIEW: u16 = 2;
+/// Flag of a picture without a splat in view.
+pub(crate) const NOTHING_IN_VIEW: u16 = 4;
+
+/// Header of a binary message: little-endian, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) kind: Kind,
+    pub(crate) codec: Codec,
+    pub(crate) flags: u16,
+    /// Number of the picture, or the request that a map or file answers.
+    pub(crate) number: u32,
+    /// Generation of the scenes.
+    pub(crate) generation: u32,
+    /// Width and height in pixels.
+    pub(crate) size: [u16; 2],
+    pub(crate) render_us: u32,
+    pub(crate) encode_us: u32,
+    /// Length of the whole encoded picture.
+    pub(crate) bytes: u32,
+    /// Place of this part in it.
+    pub(crate) offset: u32,
+}
+
+impl Header {
+    pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        let numbers = [
+            self.number.to_le_bytes(),
+            self.generation.to_le_bytes(),
+            [
+                self.size[0].to_le_bytes()[0],
+                self.size[0].to_le_bytes()[1],
+                self.size[1].to_le_bytes()[0],
+                self.size[1].to_le_bytes()[1],
+            ],
+            self.render_us.to_le_bytes(),
+            self.encode_us.to_le_bytes(),
+            self.bytes.to_le_bytes(),
+            self.offset.to_le_bytes(),
+        ];
+        bytes[0] = self.kind as u8;
+        bytes[1] = self.codec as u8;
+        bytes[2..4].copy_from_slice(&self.flags.to_le_bytes());
+        for (place, number) in bytes[4..].chunks_exact_mut(4).zip(numbers) {
+            place.copy_from_slice(&number);
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        scenes: 1,
+        views: 4,
+        max_pixels: 2_100_000,
+    };
+
+    fn placed() -> Value {
+        json!({"eye": [0, 0, -3], "target": [0, 0, 0], "up": [0, -1, 0], "fov_degrees": 50.0, "lens": null})
+    }
+
+    fn show() -> Value {
+        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
+    }
+
+    fn still(changes: &[(&str, Value)]) -> Value {
+        let mut message = json!({"t": "still", "seq": 1, "cam": placed(), "w": 640, "h": 360, "show": show()});
+        for (pointer, value) in changes {
+            match message.pointer_mut(pointer) {
+                Some(place) => *place = value.clone(),
+                None => message[&pointer[1..]] = value.clone(),
+            }
+        }
+        message
+    }
+
+    #[test]
+    fn requests_are_read_and_wrong_ones_name_their_fault() {
+        let good = [
+            still(&[]),
+            still(&[("/cam", json!({"view": 3}))]),
+            still(&[("/cam/lens", json!(0))]),
+            still(&[("/show/a/layer", json!("count"))]),
+            still(&[("/show/a/renderer", json!("emulated:het+qm"))]),
+            still(&[("/show/a/profile", json!("gsplat"))]),
+            json!({"t": "pace", "scale": "auto", "quality": 50}),
+            json!({"t": "got", "bytes": 1_u64 << 40}),
+            json!({"t": "map", "id": 1, "cam": {"view": 0}, "w": 16, "h": 16, "map": "shaded", "variant": "het+qm", "pinned": false}),
+            json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 2.5}], "fps": 30}),
+        ];
+        for message in good {
+            let read = ClientMessage::parse(&message.to_string(), &LIMITS);
+            assert!(read.is_ok(), "{message}: {read:?}");
+        }
+        let wrong = [
+            (still(&[("/more", json!(1))]), "unknown field `more`"),
+            (still(&[("/cam/more", json!(1))]), "seq"),
+            (still(&[("/cam", json!({"view": 4}))]), "an index below 4"),
+            (still(&[("/cam/lens", json!(9))]), "an index below 4"),
+            (still(&[("/cam/eye", json!([1e10, 0, 0]))]), "coordinates within 1e9"),
+            (still(&[("/cam/fov_degrees", json!(0))]), "field of view from 0.1 to 175"),
+            (still(&[("/w", json!(15))]), "sides of 16 to 8192"),
+            (still(&[("/w", json!(8192)), ("/h", json!(8192))]), "at most 2100000 pixels"),
+            (still(&[("/show/a/scene", json!(1))]), "an index below 1"),
+            (still(&[("/show/a/layer", json!("id"))]), "layers depth"),
+            (still(&[("/show/a/profile", json!("no"))]), "inria"),
+            (still(&[("/show/a/renderer", json!("emulated:no"))]), "a variant"),
+            (still(&[("/show/a", json!({"photo": true}))]), "a listed view"),
+            (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),
+            (still(&[("/seq", json!(-1))]), "invalid value"),
+            (json!({"t": "other"}), "unknown variant"),
+            (json!({"t": "pace", "scale": "most", "quality": 50}), "\"auto\""),
+            (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}), "2 to 64 keys"),
+            (json!({"t": "fly", "id": 1, "keys": [{"view": 0}, {"view": 1}], "fps": 30}), "seconds from 0"),
+        ];
+        for (message, fault) in wrong {
+            let read = ClientMessage::parse(&message.to_string(), &LIMITS);
+            let error = read.expect_err(&message.to_string()).to_string();
+            let is_named = error.contains(fault) || fault == "seq";
+            assert!(is_named, "{message}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_header_has_its_numbers_at_their_places() {
+        let header = Header {
+            kind: Kind::StillB,
+            codec: Codec::WebP,
+            flags: LAST_PART | NOTHING_IN_VIEW,
+            number: 0x0102_0304,
+            generation: 5,
+            size: [980, 545],
+            render_us: 6,
+            encode_us: 7,
+            bytes: 8,
+            offset: 9,
+        };
+        let bytes = header.to_bytes();
+        assert_eq!(bytes[..8], [3, 2, 5, 0, 4, 3, 2, 1]);
+        assert_eq!(bytes[8..16], [5, 0, 0, 0, 0xd4, 0x03, 0x21, 0x02]);
+        assert_eq!([bytes[16], bytes[20], bytes[24], bytes[28]], [6, 7, 8, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".{0,400}") {
+            let _ = ClientMessage::parse(&text, &LIMITS);
+        }
+
+        #[test]
+        fn no_change_of_a_message_panics(at in 0_usize..300, to in any::<char>()) {
+            let mut text: Vec<char> = still(&[]).to_string().chars().collect();
+            let at = at % text.len();
+            text[at] = to;
+            let _ = ClientMessage::parse(&text.into_iter().collect::<String>(), &LIMITS);
+        }
+    }
+}

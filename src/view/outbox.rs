@@ -1,0 +1,237 @@
+//! Messages to one page: texts first, then frames, then parts of larger pictures as far as the link takes them.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::message::{HEADER_BYTES, Header, Kind, LAST_PART};
+use super::pace::Link;
+
+/// Length of a part: a new camera waits for one on a slow link, 50 ms at 5 Mbit/s.
+const PART_BYTES: usize = 32 << 10;
+/// Maximum length of the texts that wait: a page that reads nothing is closed.
+const MAX_TEXT_BYTES: usize = 4 << 20;
+/// Maximum length of the pictures that wait in parts: two stills and a map of the largest size.
+const MAX_PART_BYTES: usize = 64 << 20;
+
+/// An encoded picture with its header.
+#[derive(Debug, Clone)]
+pub(crate) struct Picture {
+    /// Header of the whole picture.
+    pub(crate) header: Header,
+    pub(crate) bytes: Bytes,
+}
+
+/// A message to send.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Outgoing {
+    Text(String),
+    Binary(Bytes),
+}
+
+/// The messages that wait for a page's link.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    texts: VecDeque<String>,
+    frames: VecDeque<Picture>,
+    /// Pictures in parts, and the number of bytes of the first one that are sent.
+    parts: VecDeque<Picture>,
+    sent_of_first: usize,
+    /// Bytes of parts since the connection began: sent, and confirmed.
+    sent: u64,
+    confirmed: u64,
+    /// Parts that are not confirmed: total of bytes up to their ends, length, and time at which they were sent.
+    parts_under_way: VecDeque<(u64, usize, Duration)>,
+    /// Frames that are not confirmed: number, length, and time at which they were sent.
+    frames_under_way: VecDeque<(u32, usize, Duration)>,
+}
+
+impl Outbox {
+    /// Appends a text.
+    pub(crate) fn text(&mut self, text: String) {
+        self.texts.push_back(text);
+    }
+
+    /// Appends a frame.
+    pub(crate) fn frame(&mut self, picture: Picture) {
+        self.frames.push_back(picture);
+    }
+
+    /// Appends a picture that is sent in parts.
+    pub(crate) fn in_parts(&mut self, picture: Picture) {
+        self.parts.push_back(picture);
+    }
+
+    /// Whether more waits than a page that reads its messages leaves.
+    pub(crate) fn is_overfull(&self) -> bool {
+        let texts: usize = self.texts.iter().map(String::len).sum();
+        let parts: usize = self.parts.iter().map(|picture| picture.bytes.len()).sum();
+        texts > MAX_TEXT_BYTES || parts > MAX_PART_BYTES
+    }
+
+    /// Drops what is not sent of stills, whose camera is no longer the newest.
+    pub(crate) fn drop_stills(&mut self) {
+        let is_still =
+            |picture: &Picture| matches!(picture.header.kind, Kind::StillA | Kind::StillB | Kind::Difference);
+        if self.parts.front().is_some_and(is_still) {
+            self.sent_of_first = 0;
+        }
+        self.parts.retain(|picture| !is_still(picture));
+    }
+
+    /// Takes the next message at time `now`, as far as the link takes it.
+    pub(crate) fn next(&mut self, now: Duration, link: &Link) -> Option<Outgoing> {
+        if let Some(text) = self.texts.pop_front() {
+            return Some(Outgoing::Text(text));
+        }
+        if let Some(picture) = self.frames.pop_front() {
+            let length = picture.bytes.len();
+            self.frames_under_way
+                .push_back((picture.header.number, length, now));
+            let flags = picture.header.flags | LAST_PART;
+            return Some(Outgoing::Binary(message(&picture, flags, 0, length)));
+        }
+        if self.sent - self.confirmed >= link.window_bytes() {
+            return None;
+        }
+        let picture = self.parts.front()?;
+        let begin = self.sent_of_first;
+        let end = (begin + PART_BYTES).min(picture.bytes.len());
+        let is_last = end == picture.bytes.len();
+        let flags = picture.header.flags | if is_last { LAST_PART } else { 0 };
+        let part = message(picture, flags, begin, end);
+        self.sent_of_first = if is_last { 0 } else { end };
+        if is_last {
+            self.parts.pop_front();
+        }
+        self.sent += (end - begin) as u64;
+        self.parts_under_way.push_back((self.sent, end - begin, now));
+        Some(Outgoing::Binary(part))
+    }
+
+    /// Takes the confirmation of bytes of parts since the connection began.
+    pub(crate) fn got(&mut self, bytes: u64, now: Duration, link: &mut Link) {
+        self.confirmed = bytes.clamp(self.confirmed, self.sent);
+        while let Some(&(end, length, sent)) = self.parts_under_way.front()
+            && end <= self.confirmed
+        {
+            self.parts_under_way.pop_front();
+            link.confirmed(length, sent, now);
+        }
+    }
+
+    /// Takes the confirmation of a frame, which confirms the frames before it.
+    pub(crate) fn shown(&mut self, seq: u32, now: Duration, link: &mut Link) {
+        while let Some(&(other, length, sent)) = self.frames_under_way.front()
+            && other <= seq
+        {
+            self.frames_under_way.pop_front();
+            // A page skips frames that newer ones replace, without a confirmation of their own.
+            if other == seq {
+                link.confirmed(length, sent, now);
+            }
+        }
+    }
+}
+
+/// The message of a part of a picture.
+fn message(picture: &Picture, flags: u16, begin: usize, end: usize) -> Bytes {
+    let header = Header {
+        flags,
+        bytes: quadrille_base::math::fit(picture.bytes.len()),
+        offset: quadrille_base::math::fit(begin),
+        ..picture.header
+    };
+    let mut message = Vec::with_capacity(HEADER_BYTES + end - begin);
+    message.extend_from_slice(&header.to_bytes());
+    message.extend_from_slice(&picture.bytes[begin..end]);
+    message.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Codec;
+
+    fn picture(kind: Kind, number: u32, length: usize) -> Picture {
+        let header = Header {
+            kind,
+            codec: Codec::WebP,
+            flags: 0,
+            number,
+            generation: 0,
+            size: [16, 16],
+            render_us: 0,
+            encode_us: 0,
+            bytes: 0,
+            offset: 0,
+        };
+        let bytes = (0..length).map(|n| quadrille_base::math::low::<u8>(n)).collect::<Vec<_>>();
+        let bytes = bytes.into();
+        Picture { header, bytes }
+    }
+
+    /// Kind, last-part flag, number, offset and payload of a message.
+    fn part(message: &Outgoing) -> (u8, u16, u32, u32, Vec<u8>) {
+        let Outgoing::Binary(bytes) = message else {
+            panic!("expected a picture, found {message:?}");
+        };
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let flags = u16::from_le_bytes([bytes[2], bytes[3]]);
+        (bytes[0], flags & LAST_PART, word(4), word(28), bytes[HEADER_BYTES..].to_vec())
+    }
+
+    #[test]
+    fn texts_and_frames_overtake_parts() {
+        let (mut outbox, link) = (Outbox::default(), Link::default());
+        let now = Duration::ZERO;
+        outbox.in_parts(picture(Kind::Map, 1, 40_000));
+        let first = part(&outbox.next(now, &link).unwrap());
+        assert_eq!((first.0, first.1, first.4.len()), (5, 0, PART_BYTES));
+        outbox.frame(picture(Kind::Frame, 2, 50_000));
+        outbox.text("{}".to_owned());
+        assert_eq!(outbox.next(now, &link), Some(Outgoing::Text("{}".to_owned())));
+        let frame = part(&outbox.next(now, &link).unwrap());
+        assert_eq!((frame.0, frame.1, frame.4.len()), (1, 1, 50_000));
+        let last = part(&outbox.next(now, &link).unwrap());
+        assert_eq!((last.1, last.3 as usize), (1, PART_BYTES));
+        assert_eq!([first.4, last.4].concat(), picture(Kind::Map, 1, 40_000).bytes);
+        assert_eq!(outbox.next(now, &link), None);
+    }
+
+    #[test]
+    fn parts_wait_for_confirmations() {
+        let (mut outbox, mut link) = (Outbox::default(), Link::default());
+        outbox.in_parts(picture(Kind::File, 1, 10 * PART_BYTES));
+        let sent = |outbox: &mut Outbox, link: &Link| {
+            std::iter::from_fn(|| outbox.next(Duration::ZERO, link)).count()
+        };
+        assert_eq!(sent(&mut outbox, &link), 2);
+        outbox.got(PART_BYTES as u64 - 1, Duration::from_millis(1), &mut link);
+        assert_eq!(sent(&mut outbox, &link), 1);
+        // Confirmations of bytes that were not sent, or go back, change nothing.
+        outbox.got(u64::MAX, Duration::from_millis(2), &mut link);
+        outbox.got(0, Duration::from_millis(2), &mut link);
+        assert_eq!(sent(&mut outbox, &link), 2);
+        assert!(link.rate().is_some());
+    }
+
+    #[test]
+    fn a_new_camera_drops_what_is_left_of_stills() {
+        let (mut outbox, link) = (Outbox::default(), Link::default());
+        outbox.in_parts(picture(Kind::StillA, 1, 2 * PART_BYTES));
+        outbox.in_parts(picture(Kind::File, 9, 10));
+        outbox.in_parts(picture(Kind::StillB, 1, 10));
+        outbox.next(Duration::ZERO, &link);
+        outbox.drop_stills();
+        let next = part(&outbox.next(Duration::ZERO, &link).unwrap());
+        assert_eq!((next.0, next.1, next.2, next.3), (6, 1, 9, 0));
+        assert_eq!(outbox.next(Duration::ZERO, &link), None);
+        for _ in 0..3 {
+            assert!(!outbox.is_overfull());
+            outbox.text("x".repeat(MAX_TEXT_BYTES / 2));
+        }
+        assert!(outbox.is_overfull());
+    }
+}

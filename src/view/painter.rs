@@ -1,0 +1,434 @@
+//! Pictures of requests: drawn scenes, layers as colours, photos, and two of them composed.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::message::{CameraRequest, Drawn, Mode, PictureRequest, RendererName, Show, Source};
+use super::photo::area_averaged;
+use super::stage::{ListedView, LoadedScene, Stage, camera_of};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::difference::scaled_difference;
+use quadrille_base::image::exposure::exposed;
+use quadrille_base::image::{Frame, Layer, files, to_8_bit};
+use quadrille_base::math::{SimdLevel, narrow};
+use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::task::Task;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::simulation::{Simulation, simulate};
+use quadrille_render::cpu::{LayerSettings, RenderSettings, RenderTimes, Renderer, reference};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::Exposures;
+use quadrille_suite::report::layer_colours::layer_colours;
+use quadrille_suite::report::scale::Curve;
+
+/// Everything besides the scenes that decides a picture.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) views: Vec<ListedView>,
+    pub(crate) background: [f32; 3],
+    /// Rules that replace the profile's.
+    pub(crate) stop: Option<StopRule>,
+    pub(crate) near: Option<f64>,
+    pub(crate) exposures: Option<Exposures>,
+    pub(crate) level: SimdLevel,
+    /// Configuration of the emulated pipeline.
+    pub(crate) config: Config,
+}
+
+impl Look {
+    /// The profile of a picture of a scene.
+    pub(crate) fn profile(&self, scene: &LoadedScene, chosen: Option<Profile>) -> Profile {
+        let mut profile = chosen.unwrap_or(scene.profile);
+        profile.stop = self.stop.unwrap_or(profile.stop);
+        profile.near = self.near.unwrap_or(profile.near);
+        profile
+    }
+}
+
+/// The picture to which a painter's arrays belong.
+#[derive(Debug, Clone, PartialEq)]
+struct Subject {
+    generation: u32,
+    cam: CameraRequest,
+    size: [u32; 2],
+    source: Source,
+}
+
+/// Scale of the colours of a layer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Legend {
+    layer: Layer,
+    low: f32,
+    high: f32,
+    curve: Curve,
+}
+
+impl Legend {
+    /// The message about the scale of picture `seq`.
+    pub(crate) fn message(&self, seq: u32) -> Value {
+        json!({
+            "t": "legend",
+            "seq": seq,
+            "title": self.layer.name(),
+            "low": self.low,
+            "high": self.high,
+            "curve": curve_name(self.curve),
+        })
+    }
+}
+
+/// Name of a curve in messages.
+pub(crate) fn curve_name(curve: Curve) -> &'static str {
+    match curve {
+        Curve::Linear => "linear",
+        Curve::SquareRoot => "root",
+        Curve::Logarithmic => "logarithmic",
+    }
+}
+
+/// One of the two pictures that may be shown at once.
+#[derive(Debug)]
+struct Canvas {
+    renderer: Renderer,
+    frame: Frame,
+    subject: Option<Subject>,
+    legend: Option<Legend>,
+    times: RenderTimes,
+    /// Whether no splat is in view.
+    is_empty: bool,
+}
+
+impl Default for Canvas {
+    fn default() -> Self {
+        Self {
+            renderer: Renderer::default(),
+            frame: Frame::new(0, 0),
+            subject: None,
+            legend: None,
+            times: RenderTimes::default(),
+            is_empty: false,
+        }
+    }
+}
+
+/// Draws pictures into arrays that it keeps.
+#[derive(Debug)]
+pub(crate) struct Painter {
+    look: Arc<Look>,
+    canvases: [Canvas; 2],
+}
+
+/// A picture for the screen while the camera moves.
+#[derive(Debug)]
+pub(crate) struct ScreenPicture {
+    /// Red, green and blue of 8 bits, row by row.
+    pub(crate) rgb: Vec<u8>,
+    pub(crate) size: [u32; 2],
+    pub(crate) legend: Option<Legend>,
+    /// Time of the stages that do not depend on the number of pixels.
+    pub(crate) fixed: Duration,
+    pub(crate) total: Duration,
+    pub(crate) is_empty: bool,
+}
+
+/// The pictures of a still, opaque.
+#[derive(Debug)]
+pub(crate) struct StillPictures {
+    pub(crate) seq: u32,
+    pub(crate) a: Frame,
+    pub(crate) b: Option<Frame>,
+    /// Difference of both, where it is shown.
+    pub(crate) difference: Option<Frame>,
+    pub(crate) legend: Option<Legend>,
+    pub(crate) time: Duration,
+    pub(crate) is_empty: bool,
+}
+
+impl Painter {
+    pub(crate) fn new(look: Arc<Look>) -> Self {
+        Self {
+            look,
+            canvases: Default::default(),
+        }
+    }
+
+    /// Draws what a request shows in a size, as one picture.
+    ///
+    /// # Errors
+    /// As [`Self::still`].
+    pub(crate) fn screen(
+        &mut self,
+        request: &PictureRequest,
+        size: [u32; 2],
+        stage: &Stage,
+    ) -> Result<ScreenPicture> {
+        let start = Instant::now();
+        let show = fast(&request.show);
+        for (index, source) in show.sources().enumerate() {
+            self.draw(index, (&request.cam, size), source, stage, &Task::NEVER)?;
+        }
+        let [a, b] = &self.canvases;
+        let background = self.look.background;
+        let rgb = match (show.second().is_some(), show.mode) {
+            (false, _) | (_, Mode::Single) => rgb_over(&a.frame, background),
+            (true, Mode::Split) => {
+                let [a, b] = [a, b].map(|canvas| rgb_over(&canvas.frame, background));
+                split(a, &b, size[0], show.split)
+            }
+            (true, Mode::Difference) => {
+                let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
+                rgb_over(&scaled_difference(&a, &b, narrow(show.gain))?, background)
+            }
+        };
+        let stages = |canvas: &Canvas| {
+            let times = canvas.times;
+            times.preprocess + times.bin + times.sort
+        };
+        let drawn = show.sources().count();
+        Ok(ScreenPicture {
+            rgb,
+            size,
+            legend: a.legend,
+            fixed: self.canvases[..drawn].iter().map(stages).sum(),
+            total: start.elapsed(),
+            is_empty: self.canvases[..drawn].iter().all(|canvas| canvas.is_empty),
+        })
+    }
+
+    /// Draws what a request shows in its full size, each picture whole.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], and errors about the camera or a photo.
+    pub(crate) fn still(
+        &mut self,
+        request: &PictureRequest,
+        stage: &Stage,
+        task: &Task,
+    ) -> Result<StillPictures> {
+        let start = Instant::now();
+        let (show, size) = (&request.show, [request.w, request.h]);
+        for (index, source) in show.sources().enumerate() {
+            self.draw(index, (&request.cam, size), source, stage, task)?;
+        }
+        let background = self.look.background;
+        let [a, b] = &self.canvases;
+        let composed = a.frame.over(background);
+        let other = show.second().map(|_| b.frame.over(background));
+        let difference = match (&other, show.mode) {
+            (Some(other), Mode::Difference) => {
+                Some(scaled_difference(&composed, other, narrow(show.gain))?)
+            }
+            _ => None,
+        };
+        Ok(StillPictures {
+            seq: request.seq,
+            a: composed,
+            b: other,
+            difference,
+            legend: a.legend,
+            time: start.elapsed(),
+            is_empty: a.is_empty && show.second().is_none_or(|_| b.is_empty),
+        })
+    }
+
+    /// Draws a source into a canvas, unless it is there.
+    fn draw(
+        &mut self,
+        index: usize,
+        (cam, size): (&CameraRequest, [u32; 2]),
+        source: &Source,
+        stage: &Stage,
+        task: &Task,
+    ) -> Result<()> {
+        let look = Arc::clone(&self.look);
+        let camera = camera_of(cam, size, &look.views)?;
+        let subject = Subject {
+            generation: stage.generation,
+            cam: cam.clone(),
+            size,
+            source: *source,
+        };
+        let canvas = &mut self.canvases[index];
+        if canvas.subject.as_ref() == Some(&subject) {
+            return Ok(());
+        }
+        canvas.subject = None;
+        canvas.legend = None;
+        canvas.times = RenderTimes::default();
+        canvas.is_empty = false;
+        match source {
+            Source::Photo => canvas.frame = photo(cam, size, &look.views)?,
+            Source::Drawn(drawn) => {
+                let scene = &stage.scenes[drawn.scene];
+                canvas.draw(drawn, &camera, scene, &look, task)?;
+            }
+        }
+        let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
+        let is_listed = matches!(cam, CameraRequest::Listed(_)) && *source != Source::Photo;
+        if let Some(rows) = exposures.filter(|_| is_listed).and_then(|e| e.of(&camera.name)) {
+            canvas.frame = exposed(&canvas.frame.over(look.background), rows);
+        }
+        canvas.subject = Some(subject);
+        Ok(())
+    }
+}
+
+impl Canvas {
+    fn draw(
+        &mut self,
+        drawn: &Drawn,
+        camera: &Camera,
+        scene: &LoadedScene,
+        look: &Look,
+        task: &Task,
+    ) -> Result<()> {
+        let splats = &scene.scene.splats;
+        let profile = look.profile(scene, drawn.profile);
+        let settings = RenderSettings {
+            profile,
+            level: look.level,
+        };
+        match drawn.renderer {
+            RendererName::Cpu => {}
+            RendererName::Reference => {
+                // The scalar renderer has no place to stop at.
+                let (frame, counts) = reference::render(splats, camera, &settings);
+                task.check()?;
+                self.is_empty = counts.splats_in_frustum == 0;
+                self.frame = frame;
+                return Ok(());
+            }
+            RendererName::Emulated(variant) => {
+                let simulation = Simulation::new(look.config.clone(), [variant]);
+                let simulation = simulation.with_profile(profile).with_task(task);
+                let outcomes = simulate(splats, camera, &simulation)?;
+                self.frame = outcomes[0].frame();
+                return Ok(());
+            }
+        }
+        let Some(layer) = drawn.layer else {
+            let drawn = self
+                .renderer
+                .render_task(&mut self.frame, splats, camera, &settings, task)?;
+            self.times = drawn.1;
+            self.is_empty = drawn.0.splats_in_frustum == 0;
+            return Ok(());
+        };
+        let layers = LayerSettings {
+            layers: vec![layer],
+            is_distance: false,
+        };
+        let view = (splats, camera);
+        let (pictures, counts, times) =
+            self.renderer
+                .render_layers_task(&mut self.frame, view, &settings, &layers, task)?;
+        self.times = times;
+        self.is_empty = counts.splats_in_frustum == 0;
+        if let Some(colours) = pictures.first().and_then(layer_colours) {
+            self.legend = Some(Legend {
+                layer,
+                low: colours.low,
+                high: colours.high,
+                curve: colours.curve,
+            });
+            self.frame = colours.frame;
+        }
+        Ok(())
+    }
+}
+
+/// What is shown with the fast renderer in place of the slow ones, for a camera that moves.
+fn fast(show: &Show) -> Show {
+    let faster = |source: &Source| match source {
+        Source::Drawn(drawn) => Source::Drawn(Drawn {
+            renderer: RendererName::Cpu,
+            ..*drawn
+        }),
+        Source::Photo => Source::Photo,
+    };
+    Show {
+        a: faster(&show.a),
+        b: show.b.as_ref().map(faster),
+        ..*show
+    }
+}
+
+/// Whether a request shows a picture of a slow renderer.
+pub(crate) fn is_slow(show: &Show) -> bool {
+    let is_slow = |source: &Source| match source {
+        Source::Drawn(drawn) => drawn.renderer != RendererName::Cpu,
+        Source::Photo => false,
+    };
+    show.sources().any(is_slow)
+}
+
+/// The photo of a listed view in the size of its picture.
+fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Frame> {
+    let view = match cam {
+        CameraRequest::Listed(view) => views.get(*view),
+        CameraRequest::Placed(_) => None,
+    };
+    let path = view.and_then(|view| view.photo.as_ref());
+    let missing = || Error::argument("source", "a view with a photo", "a view without one");
+    Ok(area_averaged(&files::read(path.ok_or_else(missing)?)?, size))
+}
+
+/// The 8-bit colours of a picture over a background: as in the PNG that the program writes.
+pub(crate) fn rgb_over(frame: &Frame, background: [f32; 3]) -> Vec<u8> {
+    let mut rgb = vec![0; frame.pixels().len() * 3];
+    let width = frame.width().max(1) as usize;
+    let rows = rgb.par_chunks_mut(3 * width).zip(frame.pixels().par_chunks(width));
+    rows.for_each(|(bytes, pixels)| {
+        for (bytes, &[r, g, b, a]) in bytes.chunks_exact_mut(3).zip(pixels) {
+            let t = 1.0 - a;
+            let [r, g, b] = [r + t * background[0], g + t * background[1], b + t * background[2]];
+            bytes.copy_from_slice(&[r, g, b].map(to_8_bit));
+        }
+    });
+    rgb
+}
+
+/// The left part of `a` beside the right part of `b`, which are `width` pixels wide.
+fn split(mut a: Vec<u8>, b: &[u8], width: u32, share: f64) -> Vec<u8> {
+    let line = width as usize * 3;
+    let column = quadrille_base::math::whole::<usize>((f64::from(width) * share).round());
+    for (a, b) in a.chunks_exact_mut(line).zip(b.chunks_exact(line)) {
+        a[3 * column..].copy_from_slice(&b[3 * column..]);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_over_a_background_are_those_of_a_png() {
+        let pixels = (0..64_u8)
+            .map(|n| {
+                let n = f32::from(n);
+                [n / 40.0 - 0.2, n / 64.0, 0.3, n / 63.0]
+            })
+            .collect();
+        let frame = Frame::from_pixels(16, 4, pixels);
+        let background = [0.1, 0.9, 0.5];
+        let mut png = Vec::new();
+        files::write_to(&mut png, files::PictureFormat::Png, &frame.over(background)).unwrap();
+        let read = files::decode(&png, "picture.png".as_ref()).unwrap();
+        let read: Vec<u8> = (read.pixels().iter())
+            .flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit))
+            .collect();
+        assert_eq!(rgb_over(&frame, background), read);
+    }
+
+    #[test]
+    fn a_split_takes_columns_of_both() {
+        let (a, b) = (vec![1; 24], vec![2; 24]);
+        let row = |share| split(a.clone(), &b, 4, share)[12..].to_vec();
+        assert_eq!(row(0.25), [1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]);
+        assert_eq!((row(0.0), row(1.0)), (vec![2; 12], vec![1; 12]));
+    }
+}

@@ -1,0 +1,155 @@
+//! The reloading thread: looks at the files of the scenes, and reads those again that have changed.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::hub::Hub;
+use super::stage::{LoadedScene, Reader, Stage};
+use quadrille_base::shading::Profile;
+use quadrille_base::task::Task;
+
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(500);
+/// Time for which a changed file stays as it is before it is read: trainers write for seconds.
+const REST: Duration = Duration::from_secs(1);
+
+/// What tells one content of a file from another, without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    node: u64,
+}
+
+/// The stamp of a file; `None` while it is missing.
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = std::fs::metadata(path).ok()?;
+    Some(Stamp {
+        length: found.len(),
+        modified: found.modified().ok(),
+        node: node(&found),
+    })
+}
+
+/// The inode, which changes where a file is replaced by another one.
+#[cfg(unix)]
+fn node(found: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+fn node(_: &Metadata) -> u64 {
+    0
+}
+
+/// A watched file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Watched {
+    /// Stamp of the content in memory, or of a content that could not be read.
+    read: Option<Stamp>,
+    /// Another stamp, and the time at which it was first seen.
+    changed: Option<(Option<Stamp>, Instant)>,
+}
+
+impl Watched {
+    /// Takes a look; returns whether the file is to be read.
+    fn look(&mut self, found: Option<Stamp>, now: Instant) -> bool {
+        if found == self.read {
+            self.changed = None;
+            return false;
+        }
+        match self.changed {
+            Some((stamp, since)) if stamp == found => {
+                let is_due = found.is_some() && now.duration_since(since) >= REST;
+                if is_due {
+                    self.read = found;
+                    self.changed = None;
+                }
+                is_due
+            }
+            _ => {
+                self.changed = Some((found, now));
+                false
+            }
+        }
+    }
+}
+
+/// The file of a scene, the profile of its pictures, and what reads it.
+pub(crate) type SceneFile = (PathBuf, Profile, Arc<Reader>);
+
+/// Watches the files of scenes until the server closes.
+pub(crate) fn run(hub: &Hub, files: &[SceneFile], task: &Task) {
+    let watch = |(path, ..): &SceneFile| Watched {
+        read: stamp(path),
+        changed: None,
+    };
+    let mut watched: Vec<Watched> = files.iter().map(watch).collect();
+    while !hub.is_closing() {
+        std::thread::sleep(LOOK);
+        for (index, file) in files.iter().enumerate() {
+            if watched[index].look(stamp(&file.0), Instant::now()) {
+                reload(hub, index, file, task);
+            }
+        }
+    }
+}
+
+fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile, task: &Task) {
+    match reader(task) {
+        Ok(read) => {
+            let old = hub.stage();
+            let mut scenes = old.scenes.clone();
+            scenes[index] = Arc::new(LoadedScene::new(path, read, *profile));
+            hub.replace(Stage {
+                generation: old.generation + 1,
+                scenes,
+            });
+        }
+        Err(error) => hub.warn(&error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_once_it_rests() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let of = |length| {
+            Some(Stamp {
+                length,
+                modified: None,
+                node: 1,
+            })
+        };
+        let mut file = Watched {
+            read: of(1),
+            changed: None,
+        };
+        for (time, found, is_read) in [
+            (0, of(1), false),
+            (500, of(2), false),
+            // It grows.
+            (1000, of(3), false),
+            (1500, of(3), false),
+            (2000, of(3), true),
+            (2500, of(3), false),
+            // It is missing while another file takes its place.
+            (3000, None, false),
+            (5000, None, false),
+            (5500, of(4), false),
+            (6500, of(4), true),
+            // It changes back before it rests.
+            (7000, of(5), false),
+            (7500, of(4), false),
+            (9000, of(4), false),
+        ] {
+            assert_eq!(file.look(found, at(time)), is_read, "{time} ms");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! HTTP: the accept loop with its limits, admission, the files of the page, and the upgrade to WebSockets.
+//!
+//! `axum::serve` sets no timer, so a client that sends its headers slowly would hold a connection for ever. The loop here
+//! gives each connection a limit of time, of headers and of memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::Response;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::admission::{Admission, SUBPROTOCOL};
+use super::commands::Commands;
+use super::hub::Hub;
+use super::message::{Limits, MAX_TEXT_BYTES, PROTOCOL};
+use super::painter::Look;
+use super::session;
+
+/// Maximum number of connections at a time.
+const MAX_SOCKETS: usize = 64;
+/// Time for the headers of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum number of headers, and memory for them. A browser sends about 15.
+const MAX_HEADERS: usize = 32;
+const MAX_HEADER_BYTES: usize = 16 << 10;
+/// Maximum number of bytes that a WebSocket holds for a slow reader.
+const WRITE_BUFFER_BYTES: usize = 4 << 20;
+/// Time between two looks at the task that ends the server.
+const POLL: Duration = Duration::from_millis(50);
+/// Pause after a failed accept, such as one without a free file descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A file of the page: its path, type and content.
+const FILES: [(&str, &str, &str); 7] = [
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/view.js", "text/javascript", include_str!("page/view.js")),
+    ("/camera.js", "text/javascript", include_str!("page/camera.js")),
+    ("/controls.js", "text/javascript", include_str!("page/controls.js")),
+    ("/panels.js", "text/javascript", include_str!("page/panels.js")),
+    ("/view.css", "text/css", include_str!("page/view.css")),
+    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+];
+
+/// Everything that a request may need.
+pub(crate) struct Site {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) admission: Admission,
+    pub(crate) limits: Limits,
+    pub(crate) look: Arc<Look>,
+    pub(crate) commands: Commands,
+    /// The message that greets a page, without the scenes.
+    pub(crate) welcome: Value,
+    pub(crate) version: &'static str,
+}
+
+/// Serves connections until `ends` says so.
+pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: impl FnMut() -> bool) {
+    let router = Router::new().fallback(handle).with_state(Arc::clone(&site));
+    let places = Arc::new(Semaphore::new(MAX_SOCKETS));
+    let mut poll = tokio::time::interval(POLL);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = poll.tick() => {
+                if ends() {
+                    return;
+                }
+                continue;
+            }
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        // Without a free place, the connection is closed at once.
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            continue;
+        };
+        let router = router.clone();
+        tokio::spawn(async move {
+            connection(stream, router).await;
+            drop(place);
+        });
+    }
+}
+
+async fn connection(stream: TcpStream, router: Router) {
+    // Frames and parts are whole writes: waiting for more bytes would only delay them.
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(router);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEADER_BYTES)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    // A client that breaks off or breaks the protocol has nobody to tell.
+    let _ = connection.await;
+}
+
+/// Answers a request.
+async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let Some(host) = site.admission.host(&parts.headers).map(str::to_owned) else {
+        return plain(StatusCode::FORBIDDEN, "This server does not answer to this host.\n");
+    };
+    if parts.method != Method::GET {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is supported.\n");
+    }
+    match parts.uri.path() {
+        "/status" => status(&site, &parts.headers),
+        "/ws" => {
+            if !site.admission.admits_socket(&parts.headers, &host) {
+                return plain(StatusCode::FORBIDDEN, "The token or the origin is wrong.\n");
+            }
+            match WebSocketUpgrade::from_request_parts(&mut parts, &site).await {
+                Ok(upgrade) => open(upgrade, site),
+                Err(_) => plain(StatusCode::BAD_REQUEST, "This is the address of a WebSocket.\n"),
+            }
+        }
+        path => match FILES.iter().find(|(name, ..)| *name == path) {
+            Some((_, kind, content)) => file(kind, content, &host),
+            None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
+        },
+    }
+}
+
+/// Opens the WebSocket of a page.
+fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
+    let Some((id, wake)) = site.hub.join() else {
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "All places are taken.\n");
+    };
+    let stage = site.hub.stage();
+    let mut welcome = site.welcome.clone();
+    welcome["generation"] = stage.generation.into();
+    welcome["scenes"] = stage.json();
+    site.hub.with(id, |client| client.send(&welcome));
+    let failed = Arc::clone(&site.hub);
+    upgrade
+        .protocols([SUBPROTOCOL])
+        .max_message_size(MAX_TEXT_BYTES)
+        .max_frame_size(MAX_TEXT_BYTES)
+        .write_buffer_size(0)
+        .max_write_buffer_size(WRITE_BUFFER_BYTES)
+        .on_failed_upgrade(move |_| failed.leave(id))
+        .on_upgrade(move |socket| session::run(socket, site, id, wake))
+}
+
+/// What a page asks before it opens a WebSocket, whose failures have no reasons.
+fn status(site: &Site, headers: &HeaderMap) -> Response {
+    if !site.admission.admits_bearer(headers) {
+        return plain(StatusCode::FORBIDDEN, "The token is wrong.\n");
+    }
+    let status = json!({
+        "version": site.version,
+        "protocol": PROTOCOL,
+        "free": site.hub.free(),
+    });
+    answer(StatusCode::OK, "application/json", status.to_string())
+}
+
+fn file(kind: &str, content: &'static str, host: &str) -> Response {
+    let mut response = answer(StatusCode::OK, kind, content);
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self' ws://{host}; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    // The host is one of the admitted names, which are valid in a header.
+    if let Ok(policy) = policy.parse() {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    answer(status, "text/plain; charset=utf-8", text)
+}
+
+/// An answer with the headers that keep it to this page.
+fn answer(status: StatusCode, kind: &str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, kind),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        if let Ok(value) = value.parse() {
+            headers.insert(name, value);
+        }
+    }
+    for name in ["cross-origin-opener-policy", "cross-origin-resource-policy"] {
+        headers.insert(name, header::HeaderValue::from_static("same-origin"));
+    }
+    response
+}

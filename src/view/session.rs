@@ -1,0 +1,238 @@
+//! A WebSocket of one page: reads its messages, and sends what waits for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use bytes::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::hub::{Client, ClientId, Hub, SlowJob};
+use super::mailbox::SideJob;
+use super::message::{ClientMessage, Reference};
+use super::outbox::Outgoing;
+use super::painter::is_slow;
+use super::server::Site;
+use quadrille_base::error::{Error, Result};
+
+/// Maximum number of messages of a page per second. A page sends at most 60 cameras, their confirmations, and a few more.
+pub(crate) const MESSAGES_PER_SECOND: f64 = 250.0;
+/// Time after which a send ends the connection.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time without any message of a page, answers to pings included, after which the connection ends.
+const SILENCE: Duration = Duration::from_secs(45);
+/// Time between pings, which also measure the round trip.
+const PING: Duration = Duration::from_secs(5);
+/// Time for the last messages of a connection.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Reason for the end of a connection: code and text of the close frame.
+type Ending = (u16, &'static str);
+
+/// Serves a page until it leaves, breaks a rule, or the server closes.
+pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: Arc<Notify>) {
+    let (mut sink, stream) = socket.split();
+    let hub = &site.hub;
+    let (code, reason) = tokio::select! {
+        ending = receive(stream, &site, id) => ending,
+        ending = send(&mut sink, hub, id, &wake) => ending,
+    };
+    hub.leave(id);
+    let farewell = async {
+        if !reason.is_empty() {
+            let bye = json!({"t": "bye", "reason": reason}).to_string();
+            // The page may be gone.
+            let _ = sink.send(Message::Text(bye.into())).await;
+        }
+        let reason = reason.into();
+        let _ = sink.send(Message::Close(Some(CloseFrame { code, reason }))).await;
+    };
+    let _ = timeout(FAREWELL, farewell).await;
+}
+
+/// Sends what waits, and pings, until a send fails.
+async fn send(
+    sink: &mut SplitSink<WebSocket, Message>,
+    hub: &Hub,
+    id: ClientId,
+    wake: &Notify,
+) -> Ending {
+    let mut next_ping = Instant::now();
+    loop {
+        let message = match hub.next_message(id) {
+            Ok(Some(Outgoing::Text(text))) => Message::Text(text.into()),
+            Ok(Some(Outgoing::Binary(bytes))) => Message::Binary(bytes),
+            Ok(None) if next_ping <= Instant::now() => {
+                next_ping = Instant::now() + PING;
+                Message::Ping(stamp(hub.now()))
+            }
+            Ok(None) => {
+                tokio::select! {
+                    () = wake.notified() => {}
+                    () = sleep_until(next_ping) => {}
+                }
+                continue;
+            }
+            Err(_) if hub.is_closing() => return (close_code::AWAY, "the server ends"),
+            Err(_) => return (close_code::POLICY, "too many messages wait for this page"),
+        };
+        match timeout(SEND_TIMEOUT, sink.send(message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return (close_code::NORMAL, ""),
+            Err(_) => return (close_code::POLICY, "this page takes no messages"),
+        }
+    }
+}
+
+/// The time of a ping, which its answer brings back.
+fn stamp(now: Duration) -> Bytes {
+    let nanoseconds = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+    Bytes::copy_from_slice(&nanoseconds.to_le_bytes())
+}
+
+/// Receives messages until the page leaves or breaks a rule.
+async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) -> Ending {
+    let hub = &site.hub;
+    let mut allowance = Allowance::new(hub.now());
+    loop {
+        let Ok(received) = timeout(SILENCE, stream.next()).await else {
+            return (close_code::POLICY, "no sign of life for 45 seconds");
+        };
+        let Some(Ok(message)) = received else {
+            return (close_code::NORMAL, "");
+        };
+        let now = hub.now();
+        if !allowance.takes(now) {
+            return (close_code::POLICY, "more than 250 messages per second");
+        }
+        match message {
+            Message::Text(text) => {
+                if let Err((reference, error)) = handle(&text, site, id) {
+                    hub.with(id, |client| client.send_error(reference, &error));
+                }
+            }
+            Message::Binary(_) => return (close_code::UNSUPPORTED, "binary messages have no meaning"),
+            Message::Pong(stamp) => {
+                if let Ok(stamp) = <[u8; 8]>::try_from(&stamp[..]) {
+                    let sent = Duration::from_nanos(u64::from_le_bytes(stamp));
+                    // A page cannot answer before it was asked.
+                    let trip = now.checked_sub(sent);
+                    trip.and_then(|trip| hub.with(id, |client| client.link.round_trip(trip)));
+                }
+            }
+            Message::Ping(_) => {}
+            Message::Close(_) => return (close_code::NORMAL, ""),
+        }
+    }
+}
+
+/// The messages that a page may send at once: as many as per second, refilled steadily.
+struct Allowance {
+    left: f64,
+    last: Duration,
+}
+
+impl Allowance {
+    fn new(now: Duration) -> Self {
+        Self {
+            left: MESSAGES_PER_SECOND,
+            last: now,
+        }
+    }
+
+    fn takes(&mut self, now: Duration) -> bool {
+        let passed = now.saturating_sub(self.last).as_secs_f64();
+        self.last = now;
+        self.left = (self.left + passed * MESSAGES_PER_SECOND).min(MESSAGES_PER_SECOND) - 1.0;
+        self.left >= 0.0
+    }
+}
+
+/// Hands a message to the thread that serves it, or answers at once.
+fn handle(text: &str, site: &Site, id: ClientId) -> std::result::Result<(), (Reference, Error)> {
+    let parsed = ClientMessage::parse(text, &site.limits);
+    let message = parsed.map_err(|error| (reference_in(text), error))?;
+    let reference = message.reference();
+    let hub = &site.hub;
+    let now = hub.now();
+    let handled = hub.with(id, |client| dispatch(message, client, site, now));
+    handled.unwrap_or(Ok(())).map_err(|error| (reference, error))
+}
+
+fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Duration) -> Result<()> {
+    match message {
+        ClientMessage::Frame(request) => {
+            client.moved(now);
+            client.mailbox.frame(request);
+        }
+        ClientMessage::Still(request) => {
+            client.outbox.drop_stills();
+            client.pace.gesture_ended([request.w, request.h], client.link.rate());
+            match is_slow(&request.show) {
+                true => client.queue_slow(SlowJob::Still(request)),
+                false => client.mailbox.still(request),
+            }
+        }
+        ClientMessage::Shown { seq } => {
+            client.mailbox.shown(seq);
+            client.outbox.shown(seq, now, &mut client.link);
+        }
+        ClientMessage::Got { bytes } => client.outbox.got(bytes, now, &mut client.link),
+        ClientMessage::Pace { scale, quality } => client.pace.choose(scale, quality),
+        ClientMessage::Map(request) => client.queue_slow(SlowJob::Map(request)),
+        ClientMessage::Cancel { id } => client.cancel(id),
+        ClientMessage::Probe(request) => return client.mailbox.side(SideJob::Probe(request)),
+        ClientMessage::Measure { id } => return client.mailbox.side(SideJob::Measure { id }),
+        ClientMessage::Save { id, seq, what } => {
+            return client.mailbox.side(SideJob::Save { id, seq, what });
+        }
+        ClientMessage::Fly(request) => return client.mailbox.side(SideJob::Fly(request)),
+        ClientMessage::Flags(request) => {
+            let flags = site.commands.flags(&request, &site.look.views)?;
+            client.send(&flags);
+        }
+    }
+    Ok(())
+}
+
+/// The number of a message that is not valid, so that its page can tell which one it was.
+fn reference_in(text: &str) -> Reference {
+    let Ok(Value::Object(message)) = serde_json::from_str(text) else {
+        return Reference::None;
+    };
+    let number = |name| {
+        let number = message.get(name).and_then(Value::as_u64);
+        number.and_then(|number| u32::try_from(number).ok())
+    };
+    match (number("id"), number("seq")) {
+        (Some(id), _) => Reference::Id(id),
+        (None, Some(seq)) => Reference::Seq(seq),
+        (None, None) => Reference::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_may_send_as_many_messages_as_a_second_allows() {
+        let ms = Duration::from_millis;
+        let mut allowance = Allowance::new(ms(0));
+        assert_eq!((0..300).filter(|_| allowance.takes(ms(0))).count(), 250);
+        let mut steady = Allowance::new(ms(0));
+        assert!((0..10_000).all(|n| steady.takes(ms(4 * n))));
+    }
+
+    #[test]
+    fn the_number_of_a_broken_message_is_found() {
+        assert_eq!(reference_in("{\"id\": 7, \"t\": 1}"), Reference::Id(7));
+        assert_eq!(reference_in("{\"seq\": 8}"), Reference::Seq(8));
+        assert_eq!(reference_in("{\"id\": -1}"), Reference::None);
+        assert_eq!(reference_in("no JSON"), Reference::None);
+    }
+}
