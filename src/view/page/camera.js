@@ -28,12 +28,13 @@ export const unit = (a) => scale(a, 1 / norm(a));
 const along = (a, direction, s) => add(a, scale(direction, s));
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// Whether the pose makes a camera: finite, eye apart from target, `up` not along the line of sight.
+// Whether the server makes a camera of the pose: finite, eye apart from target, `up` not along the line
+// of sight, field of view within its limits.
 export function isValid({ eye, target, up, fov }) {
 	if (![...eye, ...target, ...up, fov].every(Number.isFinite)) return false;
 	const forward = subtract(target, eye);
 	const sine = norm(cross(forward, up)) / (norm(forward) * norm(up));
-	return sine > 1e-9 && fov > 0 && fov < 180;
+	return sine > 1e-9 && fov >= 0.1 && fov <= 175;
 }
 
 // Axes of the picture in world space and the distance from eye to target.

@@ -191,6 +191,9 @@ export function createPanels(app) {
 	for (const side of ["a", "b"]) {
 		for (const key of ["scene", "profile", "layer", "renderer"]) {
 			set(`${side}-${key}`, (value) => {
+				// Only the fast renderer draws layers.
+				if (key === "layer" && value) app[side].renderer = "cpu";
+				if (key === "renderer" && value !== "cpu") app[side].layer = null;
 				if (key !== "scene") app[side][key] = value || null;
 				else if (value === "photo") app.b = { photo: true };
 				else if (value === "") app.b = null;
@@ -317,7 +320,7 @@ export function createPanels(app) {
 			["Mean depth", number(probe.depth)],
 			["Median depth", number(probe.depth_median)],
 			["Fragments", number(probe.count)],
-			...Object.entries(probe.maps).map(([name, value]) => [title(name), number(value)]),
+			...Object.entries(probe.maps ?? {}).map(([name, value]) => [title(name), number(value)]),
 		]);
 		const rows = probe.splats.map(({ index, weight, alpha, depth, rgb }) => {
 			const colour = [swatch(rgb.map((c) => 255 * c)), rgb.map((c) => c.toFixed(2)).join(" ")];
@@ -362,8 +365,8 @@ export function createPanels(app) {
 			const input = make("input", "", { value: key.seconds, inputMode: "decimal", disabled: !index });
 			input.onchange = () => {
 				const value = Number(input.value);
-				input.ariaInvalid = !(value > 0 && value <= 3600);
-				if (value > 0 && value <= 3600) key.seconds = value;
+				input.ariaInvalid = !(value > 0 && value <= 600);
+				if (value > 0 && value <= 600) key.seconds = value;
 				app.refresh();
 			};
 			return make("li", [

@@ -125,7 +125,9 @@ const standing = (cam) =>
 		? [poseOf(cam), null, cam.lens ?? null]
 		: [app.viewPose(cam.view), cam.view, cam.view];
 app.goCam = (cam) => app.glide(...standing(cam));
-app.goHome = () => app.goCam(app.welcome.home);
+// The first listed view, or a camera that flags describe without a file.
+const home = ({ home }) => (home.lens === null ? home : { view: home.lens });
+app.goHome = () => app.goCam(home(app.welcome));
 
 // The mode of comparison that is possible now: photos exist at listed views only.
 app.possible = () =>
@@ -411,7 +413,7 @@ function onWelcome(message) {
 		app.up = message.up;
 		if (message.width) app.size = { mode: "custom", width: message.width, height: message.height };
 		if (message.scenes.length > 1) app.b = { ...app.a, scene: 1 };
-		[app.pose, app.view, app.lens] = standing(message.home);
+		[app.pose, app.view, app.lens] = standing(home(message));
 	}
 	app.fill();
 	if (app.pace.scale !== "auto" || app.pace.quality !== "auto") app.send({ t: "pace", ...app.pace });
@@ -468,7 +470,8 @@ function readHeader(data) {
 	const [kind, codec] = [view.getUint8(0), view.getUint8(1)];
 	const [flags, w, h] = [2, 12, 14].map((at) => view.getUint16(at, true));
 	const [seq, render, encode, bytes, offset] = [4, 16, 20, 24, 28].map((at) => view.getUint32(at, true));
-	return { kind, codec, seq, w, h, render, encode, bytes, offset, last: flags & 1, preview: flags & 2 };
+	const [last, preview, empty] = [1, 2, 4].map((flag) => (flags & flag) > 0);
+	return { kind, codec, seq, w, h, render, encode, bytes, offset, last, preview, empty };
 }
 
 function onBinary(data) {
@@ -537,16 +540,8 @@ async function onWhole(header, blob) {
 	setState("EXACT");
 	if (saveWhenExact) app.save(saveWhenExact);
 	saveWhenExact = null;
-	app.nothing = kind === STILL_A && isUniform(picture);
+	app.nothing = header.empty && !still.show.b;
 	if (app.nothing) app.banner("No splats in view.", "Home", app.goHome);
-}
-
-function isUniform(picture) {
-	const { width, height } = picture;
-	const pixels = new OffscreenCanvas(width, height).getContext("2d");
-	pixels.drawImage(picture, 0, 0);
-	const values = new Uint32Array(pixels.getImageData(0, 0, width, height).data.buffer);
-	return values.every((value) => value === values[0]);
 }
 
 // Quality of a JPEG by its first quantization step.
