@@ -16,7 +16,7 @@ const TOKEN = "quadrille.token";
 const HEADER_BYTES = 32;
 const [FRAME, STILL_A, STILL_B, DIFFERENCE, MAP, FILE] = [1, 2, 3, 4, 5, 6];
 const TYPES = [, "image/jpeg", "image/webp", "image/png"];
-const SCALES = [[1, "1"], [0.75, "3/4"], [0.5, "1/2"], [0.375, "3/8"], [0.25, "1/4"]];
+const SCALES = { 8: "", 6: "3/4", 4: "1/2", 3: "3/8", 2: "1/4" }; // By eighths.
 // First luminance step of a JPEG's quantization table, from which its quality is read.
 const QUALITIES = { 3: 90, 10: 70, 16: 50 };
 const INVALID = "This address is no longer valid. Open the one that quadrille printed.";
@@ -28,31 +28,30 @@ const context = canvas.getContext("2d", { alpha: false });
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 const app = {
-  state: "CONNECTING",
-  welcome: null,
-  generation: 0,
-  pose: null,
-  view: null, // Index of the listed view that is shown, or null after a movement.
-  lens: null, // Listed view whose intrinsics the camera keeps, or null.
-  up: [0, -1, 0],
-  mode: "orbit",
-  speed: 1, // Factor of the speed of flight.
-  a: { scene: 0, profile: null, renderer: "cpu", layer: null },
-  b: null,
-  compare: "single", // single, split, blink or difference
-  side: "a", // Side that is shown in the mode blink.
-  split: 0.5,
-  gain: 4,
-  size: { mode: "window", width: 980, height: 545 },
-  pace: { scale: "auto", quality: "auto" },
-  still: null, // { seq, cam, wanted, pictures, done, progress }
-  map: null, // { id, cam, request, info, picture, progress, visible }
-  probe: null, // Last answer, with the camera and the point on the surface.
-  keys: [],
-  playing: null,
-  stats: {},
-  fps: 30,
-  cursor: null, // Pixel of the keyboard's probe.
+	state: "CONNECTING",
+	welcome: null,
+	pose: null,
+	view: null, // Index of the listed view that is shown, or null after a movement.
+	lens: null, // Listed view whose intrinsics the camera keeps, or null.
+	up: [0, -1, 0],
+	mode: "orbit",
+	speed: 1, // Factor of the speed of flight.
+	a: { scene: 0, profile: null, renderer: "cpu", layer: null },
+	b: null,
+	compare: "single", // single, split, blink or difference
+	side: "a", // Side that is shown in the mode blink.
+	split: 0.5,
+	gain: 4,
+	size: { mode: "window", width: 980, height: 545 },
+	pace: { scale: "auto", quality: "auto" },
+	still: null, // { seq, cam, wanted, pictures, done, progress }
+	map: null, // { id, cam, request, info, picture, progress, visible }
+	probe: null, // Last answer, with the camera and the point on the surface.
+	keys: [],
+	playing: null,
+	stats: {},
+	fps: 30,
+	cursor: null, // Pixel of the keyboard's probe.
 };
 
 let socket = null;
@@ -72,8 +71,7 @@ let tween = null;
 let box = { width: 16, height: 16 }; // Stage in device pixels.
 let drawnSeq = 0;
 let current = null; // Picture on the canvas: { seq, mode, pictures, w, h }.
-let place = null; // Canvas in the stage, in CSS pixels: { left, top, width, height }.
-let link = {}; // Camera and sources of the address that was opened.
+let link = null; // Camera and sources of the address that was opened, as JSON.
 let resizeTimer = 0;
 let saveWhenExact = null;
 const sent = new Map(); // Requests for pictures by number: { at, cam, w, h }.
@@ -85,740 +83,678 @@ const drawTimes = [];
 // ---- Camera and what is shown ----
 
 app.cam = () => {
-  if (app.view !== null) return { view: app.view };
-  const { eye, target, up, fov } = app.pose;
-  return { eye, target, up, fov_degrees: fov, lens: app.lens };
+	if (app.view !== null) return { view: app.view };
+	const { eye, target, up, fov } = app.pose;
+	return { eye, target, up, fov_degrees: fov, lens: app.lens };
 };
 
 const poseOf = (cam) => ({ eye: cam.eye, target: cam.target, up: cam.up, fov: cam.fov_degrees });
 app.viewPose = (index) => {
-  const { home, radius, views } = app.welcome;
-  return camera.withPivot(poseOf(views[index].cam), home.target, radius);
+	const { home, radius, views } = app.welcome;
+	return camera.withPivot(poseOf(views[index].cam), home.target, radius);
 };
 
 // Takes a pose; `view` is its index if it is a listed view.
 app.setPose = (pose, view = null, lens = app.lens) => {
-  app.pose = pose;
-  app.view = view;
-  app.lens = lens;
-  app.changed();
+	app.pose = pose;
+	app.view = view;
+	app.lens = lens;
+	app.changed();
 };
 app.moveBy = (movement, ...rest) => {
-  if (!app.pose) return;
-  app.interrupt();
-  app.setPose(movement(app.pose, ...rest));
+	if (!app.pose) return;
+	app.interrupt();
+	app.setPose(movement(app.pose, ...rest));
 };
 
 // Stops what moves the camera by itself.
 app.interrupt = () => {
-  tween = null;
-  if (app.playing) app.stop();
+	tween = null;
+	if (app.playing) app.stop();
 };
 
 app.glide = (pose, view, lens) => {
-  app.interrupt();
-  if (reducedMotion.matches || !app.pose) return app.setPose(pose, view, lens);
-  tween = { from: app.pose, to: pose, view, lens, start: performance.now() };
-  wake();
+	app.interrupt();
+	if (reducedMotion.matches || !app.pose) return app.setPose(pose, view, lens);
+	tween = { from: app.pose, to: pose, view, lens, start: performance.now() };
+	wake();
 };
-app.goView = (index) => app.glide(app.viewPose(index), index, index);
-app.goHome = () => app.glide(poseOf(app.welcome.home), null, app.welcome.home.lens ?? null);
-app.goCam = (cam) => {
-  if (cam.view !== undefined) app.goView(cam.view);
-  else app.glide(poseOf(cam), null, cam.lens ?? null);
-};
-
-const photoHere = () => app.view !== null && app.welcome.views[app.view].photo;
+// Pose, listed view and lens of a CAM.
+const standing = (cam) =>
+	cam.view === undefined
+		? [poseOf(cam), null, cam.lens ?? null]
+		: [app.viewPose(cam.view), cam.view, cam.view];
+app.goCam = (cam) => app.glide(...standing(cam));
+// The first listed view, or a camera that flags describe without a file.
+const home = ({ home }) => (home.lens === null ? home : { view: home.lens });
+app.goHome = () => app.goCam(home(app.welcome));
 
 // The mode of comparison that is possible now: photos exist at listed views only.
-app.mode2 = () => (!app.b || (app.b.photo && !photoHere()) ? "single" : app.compare);
+app.possible = () =>
+	!app.b || (app.b.photo && !app.welcome.views[app.view]?.photo) ? "single" : app.compare;
 
+// What a request asks for: frames come from the fast renderer, and a blink's still holds both sides.
 app.show = (still) => {
-  const live = (source) => (still || source.photo ? source : { ...source, renderer: "cpu" });
-  const mode = app.mode2();
-  const rest = { split: app.split, gain: app.gain };
-  if (mode === "blink" && !still) {
-    return { a: live(app.side === "b" ? app.b : app.a), b: null, mode: "single", ...rest };
-  }
-  const b = mode === "single" ? null : live(app.b);
-  return { a: live(app.a), b, mode: mode === "blink" ? "split" : mode, ...rest };
+	const live = (source) => (still || source.photo ? source : { ...source, renderer: "cpu" });
+	const { split, gain } = app;
+	let mode = app.possible();
+	const a = live(mode === "blink" && !still && app.side === "b" ? app.b : app.a);
+	if (mode === "blink") mode = still ? "split" : "single";
+	return { a, b: mode === "single" ? null : live(app.b), mode, split, gain };
 };
 
 app.pictureSize = () => {
-  const { max_pixels: most, min_side: least, max_side: side } = app.welcome.limits;
-  const fit = (value) => Math.min(Math.max(Math.round(value), least), side);
-  const listed = app.view ?? app.lens;
-  let [w, h] = [app.size.width, app.size.height];
-  if (app.size.mode === "camera" && listed !== null) {
-    ({ width: w, height: h } = app.welcome.views[listed]);
-  } else if (app.size.mode !== "custom") {
-    // A window that is too large is filled with whole blocks of device pixels.
-    let block = 1;
-    do [w, h] = [Math.floor(box.width / block), Math.floor(box.height / block)];
-    while (w * h > most && block++);
-  }
-  [w, h] = [fit(w), fit(h)];
-  const shrink = Math.sqrt(most / (w * h));
-  return shrink < 1 ? [fit(Math.floor(w * shrink)), fit(Math.floor(h * shrink))] : [w, h];
+	const { max_pixels: most, min_side: least, max_side: side } = app.welcome.limits;
+	const { mode } = app.size;
+	const listed = app.welcome.views[app.view ?? app.lens];
+	const { width, height } = mode === "custom" ? app.size : (mode === "camera" && listed) || box;
+	// A picture that is too large is made of whole blocks of device pixels.
+	for (let block = 1; ; block++) {
+		const [w, h] = [width, height].map((v) => Math.min(Math.max(Math.floor(v / block), least), side));
+		if (w * h <= most) return [w, h];
+	}
 };
 
 // ---- States ----
 
 function setState(state) {
-  if (app.state !== state) {
-    app.state = state;
-    document.documentElement.dataset.state = state;
-    if (state === "EXACT" || state === "LOST") $("live").textContent = $("badge").textContent = state;
-  }
-  app.refresh();
+	if (app.state !== state) {
+		app.state = state;
+		document.documentElement.dataset.state = state;
+		if (state === "EXACT" || state === "LOST") $("live").textContent = state;
+	}
+	app.refresh();
 }
 
 app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== null;
 
 // Something that changes the picture: a frame at the next tick, a still once the input rests.
 app.changed = () => {
-  app.still = null;
-  if (app.map && !app.map.request.pinned) app.hideMap();
-  if (app.nothing) app.banner(null);
-  if (!app.connected() || document.hidden) return app.refresh();
-  dirty = true;
-  clearTimeout(settleTimer);
-  if (!app.playing) settleTimer = setTimeout(settle, SETTLE_MS);
-  setState(app.playing ? "PLAYING" : "MOVING");
-  wake();
+	app.still = null;
+	if (app.map && !app.map.request.pinned) app.hideMap();
+	if (app.nothing) app.banner(null);
+	if (!app.connected() || document.hidden) return app.refresh();
+	dirty = true;
+	clearTimeout(settleTimer);
+	if (!app.playing) settleTimer = setTimeout(settle, SETTLE_MS);
+	setState(app.playing ? "PLAYING" : "MOVING");
+	wake();
 };
 
 function settle() {
-  if (!app.connected() || document.hidden) return;
-  dirty = false;
-  const show = app.show(true);
-  const wanted = { single: [STILL_A], split: [STILL_A, STILL_B], difference: [DIFFERENCE] }[show.mode];
-  const seq = ask("still", show);
-  for (const key of parts.keys()) if (key < "5") parts.delete(key);
-  app.still = { seq, cam: app.cam(), show, wanted, pictures: {}, exact: {}, progress: null };
-  setState("SETTLING");
+	if (!app.connected() || document.hidden) return;
+	dirty = false;
+	const show = app.show(true);
+	const wanted = { single: [STILL_A], split: [STILL_A, STILL_B], difference: [DIFFERENCE] }[show.mode];
+	const seq = ask("still", show);
+	for (const key of parts.keys()) if (key < "5") parts.delete(key);
+	app.still = { seq, cam: app.cam(), show, wanted, pictures: {}, exact: {}, progress: null };
+	setState("SETTLING");
 }
 
 // Sends a request for a picture of the current camera; returns its number.
 function ask(t, show) {
-  const [w, h] = app.pictureSize();
-  const seq = ++number;
-  const cam = app.cam();
-  lastRequest = performance.now();
-  waitingSince ||= lastRequest;
-  sent.set(seq, { at: lastRequest, cam, w, h });
-  for (const old of sent.keys()) if (old < seq - 300) sent.delete(old);
-  app.send({ t, seq, cam, w, h, show });
-  return seq;
+	const [w, h] = app.pictureSize();
+	const seq = ++number;
+	const cam = app.cam();
+	lastRequest = performance.now();
+	waitingSince ||= lastRequest;
+	sent.set(seq, { at: lastRequest, cam, w, h });
+	for (const old of sent.keys()) if (old < drawnSeq) sent.delete(old);
+	app.send({ t, seq, cam, w, h, show });
+	return seq;
 }
 
 function wake() {
-  if (looping) return;
-  looping = true;
-  lastTick = performance.now();
-  requestAnimationFrame(tick);
+	if (!looping) requestAnimationFrame(tick);
+	looping = true;
 }
 
 function tick(now) {
-  const seconds = Math.min((now - lastTick) / 1000, 0.1);
-  lastTick = now;
-  if (document.hidden) {
-    looping = false;
-    return;
-  }
-  if (tween) {
-    const { from, to, view, lens, start } = tween;
-    const t = (now - start) / MOVE_MS;
-    if (t >= 1) tween = null;
-    app.setPose(camera.interpolate(from, to, t), t >= 1 ? view : null, lens);
-  }
-  if (app.playing) advance(now);
-  const active = controls.tick(seconds);
-  if (dirty && app.connected() && now - lastRequest >= REQUEST_MS) {
-    dirty = false;
-    ask("frame", app.show(false));
-  }
-  looping = dirty || active || tween !== null || app.playing !== null;
-  if (looping) requestAnimationFrame(tick);
+	const seconds = Math.min((now - (lastTick || now)) / 1000, 0.1);
+	looping = false;
+	lastTick = 0;
+	if (document.hidden) return;
+	if (tween) {
+		const { from, to, view, lens, start } = tween;
+		const t = (now - start) / MOVE_MS;
+		if (t >= 1) tween = null;
+		app.setPose(camera.interpolate(from, to, t), t >= 1 ? view : null, lens);
+	}
+	if (app.playing) advance(now);
+	const active = controls.tick(seconds);
+	if (dirty && app.connected() && now - lastRequest >= REQUEST_MS) {
+		dirty = false;
+		ask("frame", app.show(false));
+	}
+	if (active) lastTick = now;
+	if (dirty || active || tween || app.playing) wake();
 }
 app.wake = wake;
 
 // ---- Path ----
 
 app.play = async () => {
-  const { fps } = app;
-  const answer = await app.request({ t: "fly", keys: app.keys, fps });
-  app.interrupt();
-  app.playing = { cameras: answer.cameras, fps: answer.fps, start: performance.now(), index: -1 };
-  wake();
+	const { fps } = app;
+	const answer = await app.request({ t: "fly", keys: app.keys, fps });
+	app.interrupt();
+	app.playing = { cameras: answer.cameras, fps: answer.fps, start: performance.now(), index: -1 };
+	wake();
 };
 
 app.stop = () => {
-  app.playing = null;
-  app.changed();
+	app.playing = null;
+	app.changed();
 };
 
 // Shows the camera of this moment; cameras whose time has passed are left out.
 function advance(now) {
-  const { cameras, fps, start, index } = app.playing;
-  const next = Math.max(0, Math.floor(((now - start) / 1000) * fps));
-  if (next === index) return;
-  const cam = cameras[Math.min(next, cameras.length - 1)];
-  if (next >= cameras.length) app.playing = null;
-  else app.playing.index = next;
-  if (cam.view !== undefined) app.setPose(app.viewPose(cam.view), cam.view, cam.view);
-  else app.setPose(poseOf(cam), null, cam.lens ?? null);
+	const { cameras, fps, start, index } = app.playing;
+	const next = Math.max(0, Math.floor(((now - start) / 1000) * fps));
+	if (next === index) return;
+	const cam = cameras[Math.min(next, cameras.length - 1)];
+	if (next >= cameras.length) app.playing = null;
+	else app.playing.index = next;
+	app.setPose(...standing(cam));
 }
 
 // ---- Connection ----
 
 app.send = (message) => {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+	if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 };
 
 // Sends a request and returns the promise of its answer.
 app.request = (message) =>
-  new Promise((resolve, reject) => {
-    if (!app.connected()) return reject(new Error("The connection is lost."));
-    const id = ++number;
-    pending.set(id, { resolve, reject });
-    waitingSince ||= performance.now();
-    app.send({ ...message, id });
-  });
+	new Promise((resolve, reject) => {
+		if (!app.connected()) return reject(new Error("The connection is lost."));
+		const id = ++number;
+		pending.set(id, { resolve, reject });
+		waitingSince ||= performance.now();
+		app.send({ ...message, id });
+	});
 
 async function status(ms) {
-  const headers = { Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}` };
-  return fetch("status", { headers, signal: AbortSignal.timeout(ms), cache: "no-store" });
+	const headers = { Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}` };
+	return fetch("status", { headers, signal: AbortSignal.timeout(ms), cache: "no-store" });
 }
 
 async function connect() {
-  retryAt = 0;
-  if (!sessionStorage.getItem(TOKEN)) return refuse(INVALID);
-  let answer;
-  try {
-    const response = await status(STATUS_MS);
-    if (response.status === 403) return refuse(INVALID);
-    answer = await response.json();
-  } catch {
-    return lose("Connection lost.");
-  }
-  if (answer.protocol !== PROTOCOL) return refuse(UPDATED, "Reload");
-  if (answer.free === 0) return lose("All places for viewers are taken; --viewers allows more.");
-  const address = new URL("ws", location.href);
-  address.protocol = address.protocol.replace("http", "ws");
-  address.hash = "";
-  const opened = new WebSocket(address, ["quadrille.v1", `token.${sessionStorage.getItem(TOKEN)}`]);
-  opened.binaryType = "arraybuffer";
-  socket = opened;
-  opened.onmessage = ({ data }) => {
-    if (opened !== socket) return;
-    waitingSince = 0;
-    if (typeof data === "string") onText(JSON.parse(data));
-    else onBinary(data);
-  };
-  opened.onclose = () => opened === socket && lose("Connection lost.");
+	retryAt = 0;
+	if (!sessionStorage.getItem(TOKEN)) return refuse(INVALID);
+	let answer;
+	try {
+		const response = await status(STATUS_MS);
+		if (response.status === 403) return refuse(INVALID);
+		answer = await response.json();
+	} catch {
+		return lose("Connection lost.");
+	}
+	if (answer.protocol !== PROTOCOL) return refuse(UPDATED, "Reload");
+	if (answer.free === 0) return lose("All places for viewers are taken; --viewers allows more.");
+	const address = new URL("ws", location.href);
+	address.protocol = address.protocol.replace("http", "ws");
+	address.hash = "";
+	const opened = new WebSocket(address, ["quadrille.v1", `token.${sessionStorage.getItem(TOKEN)}`]);
+	opened.binaryType = "arraybuffer";
+	socket = opened;
+	opened.onmessage = ({ data }) => {
+		if (opened !== socket) return;
+		waitingSince = 0;
+		if (typeof data === "string") onText(JSON.parse(data));
+		else onBinary(data);
+	};
+	opened.onclose = () => opened === socket && lose("Connection lost.");
 }
 
 // Ends the connection for good, until the button is pressed or another address is opened.
 function refuse(text, button) {
-  drop();
-  setState("LOST");
-  app.banner(text, button, () => {
-    if (app.welcome) history.replaceState(null, "", app.link());
-    location.reload();
-  });
+	drop();
+	setState("LOST");
+	app.banner(text, button, () => {
+		if (app.welcome) history.replaceState(null, "", app.link());
+		location.reload();
+	});
 }
 
 function drop() {
-  const old = socket;
-  socket = null;
-  old?.close();
-  clearTimeout(settleTimer);
-  gotBytes = 0;
-  waitingSince = 0;
-  parts.clear();
-  app.interrupt();
-  for (const { reject } of pending.values()) reject(new Error("The connection was lost."));
-  pending.clear();
-  if (app.map && !app.map.picture) app.map = null;
+	const old = socket;
+	socket = null;
+	old?.close();
+	clearTimeout(settleTimer);
+	gotBytes = 0;
+	waitingSince = 0;
+	parts.clear();
+	app.interrupt();
+	for (const { reject } of pending.values()) reject(new Error("The connection was lost."));
+	pending.clear();
+	if (app.map && !app.map.picture) app.map = null;
 }
 
 let lossText = "";
 function lose(text) {
-  drop();
-  if (!lossText) lossText = text;
-  retryAt = performance.now() + 1000 * RETRY_S[Math.min(attempts++, RETRY_S.length - 1)];
-  setState("LOST");
-  countDown();
+	drop();
+	if (!lossText) lossText = text;
+	retryAt = performance.now() + 1000 * RETRY_S[Math.min(attempts++, RETRY_S.length - 1)];
+	setState("LOST");
+	countDown();
 }
 
 function countDown() {
-  if (!retryAt) return;
-  const left = retryAt - performance.now();
-  if (document.hidden) return; // Goes on when the page is visible again.
-  if (left <= 0) return connect();
-  app.banner(`${lossText} Trying again in ${Math.ceil(left / 1000)} s`, "Now", connect);
-  setTimeout(countDown, Math.min(left, 200));
+	if (!retryAt) return;
+	const left = retryAt - performance.now();
+	if (document.hidden) return; // Goes on when the page is visible again.
+	if (left <= 0) return connect();
+	app.banner(`${lossText} Trying again in ${Math.ceil(left / 1000)} s`, "Now", connect);
+	setTimeout(countDown, Math.min(left, 200));
 }
 
 // A server that is stopped keeps its sockets open: if nothing answers, its status tells.
 async function check() {
-  if (!waitingSince || !socket || document.hidden) return;
-  if (performance.now() - waitingSince < SILENCE_MS) return;
-  waitingSince = Infinity;
-  const asked = socket;
-  try {
-    await status(SILENCE_MS);
-    waitingSince = performance.now();
-  } catch {
-    if (asked === socket) lose("Connection lost.");
-  }
+	if (!waitingSince || !socket || document.hidden) return;
+	if (performance.now() - waitingSince < SILENCE_MS) return;
+	waitingSince = Infinity;
+	const asked = socket;
+	try {
+		await status(SILENCE_MS);
+		waitingSince = performance.now();
+	} catch {
+		if (asked === socket) lose("Connection lost.");
+	}
 }
 
 // ---- Messages ----
 
-const faultText = ({ what, expected, found }) =>
-  [what, expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(", ");
-
 function onText(message) {
-  const { t, id } = message;
-  const number = id ?? message.seq;
-  if (t === "welcome") onWelcome(message);
-  else if (t === "scene") onScene(message);
-  else if (t === "legend") legends.set(number, message);
-  else if (t === "bye") lossText = `${message.reason.replace(/\.?$/, ".")}`;
-  else if (t === "progress") {
-    const job = [app.still, app.map].find((job) => job && (job.seq ?? job.id) === id);
-    if (job) job.progress = message.done;
-  } else if (t === "map" && app.map?.id === id) app.map.info = message;
-  else if (t === "error") onError(number, faultText(message));
-  else if (pending.has(id)) {
-    pending.get(id).resolve(message);
-    pending.delete(id);
-  }
-  app.refresh();
+	const { t, id } = message;
+	const number = id ?? message.seq;
+	if (t === "welcome") onWelcome(message);
+	else if (t === "scene") onScene(message);
+	else if (t === "legend") legends.set(number, message);
+	else if (t === "bye") lossText = message.reason.replace(/\.?$/, ".");
+	else if (t === "progress") {
+		const job = [app.still, app.map].find((job) => job && (job.seq ?? job.id) === id);
+		if (job) job.progress = message.done;
+	} else if (t === "map" && app.map?.id === id) app.map.info = message;
+	else if (t === "error") {
+		const { what, expected, found } = message;
+		onError(number, found ? `${what}: expected ${expected}, found ${found}` : what);
+	}
+	else if (pending.has(id)) {
+		pending.get(id).resolve(message);
+		pending.delete(id);
+	}
+	app.refresh();
 }
 
 function onError(number, text) {
-  if (pending.has(number)) {
-    pending.get(number).reject(new Error(text));
-    pending.delete(number);
-    return;
-  }
-  if (app.map?.id === number) app.map = null;
-  if (app.still?.seq === number) {
-    app.still = null;
-    setState("FAILED");
-  }
-  app.note(text, true);
+	if (pending.has(number)) {
+		pending.get(number).reject(new Error(text));
+		pending.delete(number);
+		return;
+	}
+	if (app.map?.id === number) app.map = null;
+	if (app.still?.seq === number) {
+		app.still = null;
+		setState("FAILED");
+	}
+	app.note(text, true);
 }
 
 function onWelcome(message) {
-  const old = app.welcome;
-  const renewed = old && (old.version !== message.version || old.commit !== message.commit);
-  if (message.protocol !== PROTOCOL || renewed) return refuse(UPDATED, "Reload");
-  app.welcome = message;
-  app.generation = message.generation;
-  attempts = 0;
-  lossText = "";
-  app.banner(null);
-  if (!old) {
-    app.up = message.up;
-    if (message.width) app.size = { mode: "custom", width: message.width, height: message.height };
-    if (message.scenes.length > 1) app.b = { ...app.a, scene: 1 };
-  }
-  panels.fill();
-  if (app.pace.scale !== "auto" || app.pace.quality !== "auto") app.send({ t: "pace", ...app.pace });
-  if (app.view !== null && !message.views[app.view]) app.view = app.lens = null;
-  if (app.lens !== null && !message.views[app.lens]) app.lens = null;
-  takeLink();
-  app.changed();
+	const old = app.welcome;
+	const renewed = old && (old.version !== message.version || old.commit !== message.commit);
+	if (message.protocol !== PROTOCOL || renewed) return refuse(UPDATED, "Reload");
+	app.welcome = message;
+	attempts = 0;
+	lossText = "";
+	app.banner(null);
+	if (!old) {
+		app.up = message.up;
+		if (message.width) app.size = { mode: "custom", width: message.width, height: message.height };
+		if (message.scenes.length > 1) app.b = { ...app.a, scene: 1 };
+		[app.pose, app.view, app.lens] = standing(home(message));
+	}
+	app.fill();
+	if (app.pace.scale !== "auto" || app.pace.quality !== "auto") app.send({ t: "pace", ...app.pace });
+	if (app.view !== null && !message.views[app.view]) app.view = app.lens = null;
+	if (app.lens !== null && !message.views[app.lens]) app.lens = null;
+	takeLink();
+	app.changed();
 }
 
-function onScene({ generation, scenes, warning }) {
-  app.generation = generation;
-  app.welcome.scenes = scenes;
-  if (warning) return app.note(warning, true);
-  app.note("The scene was read again.");
-  panels.fill();
-  app.changed();
+function onScene({ scenes, warning }) {
+	app.welcome.scenes = scenes;
+	if (warning) return app.note(warning, true);
+	app.note("The scene was read again.");
+	app.fill();
+	app.changed();
 }
 
 // ---- Address ----
 
 function readAddress() {
-  const fields = new URLSearchParams(location.hash.slice(1));
-  if (fields.has("t")) sessionStorage.setItem(TOKEN, fields.get("t"));
-  try {
-    link = { cam: JSON.parse(fields.get("cam")), show: JSON.parse(fields.get("show")) };
-  } catch {
-    app.note("The address is damaged: its camera is left out.", true);
-  }
-  // The token is not left where it can be read over a shoulder or copied by accident.
-  if (location.hash) history.replaceState(null, "", location.pathname);
+	const fields = new URLSearchParams(location.hash.slice(1));
+	if (fields.has("t")) sessionStorage.setItem(TOKEN, fields.get("t"));
+	link = fields.get("view");
+	// The token is not left where it is read over a shoulder or copied by accident.
+	if (location.hash) history.replaceState(null, "", location.pathname);
 }
 
 app.link = () => {
-  const show = { a: app.a, b: app.b, mode: app.compare, split: app.split, gain: app.gain };
-  const fields = new URLSearchParams({
-    t: sessionStorage.getItem(TOKEN),
-    cam: JSON.stringify(app.cam()),
-    show: JSON.stringify(show),
-  });
-  return `${location.origin}${location.pathname}#${fields}`;
+	const { a, b, compare: mode, split, gain } = app;
+	const view = JSON.stringify({ cam: app.cam(), show: { a, b, mode, split, gain } });
+	const fields = new URLSearchParams({ t: sessionStorage.getItem(TOKEN), view });
+	return `${location.origin}${location.pathname}#${fields}`;
 };
 
-const validCam = (cam) =>
-  cam?.view === undefined
-    ? [cam?.eye, cam?.target, cam?.up].every((v) => Array.isArray(v) && v.length === 3) &&
-      camera.isValid(poseOf(cam)) &&
-      (cam.lens == null || cam.lens in app.welcome.views)
-    : cam.view in app.welcome.views;
-
-function validSource(source) {
-  const { scenes, profiles, layers, variants } = app.welcome;
-  const renderers = ["cpu", "reference", ...variants.map((variant) => `emulated:${variant}`)];
-  const among = (value, list) => value === null || list.includes(value);
-  return (
-    source?.photo === true ||
-    (source?.scene in scenes &&
-      among(source.profile, profiles) &&
-      among(source.layer, layers) &&
-      renderers.includes(source.renderer))
-  );
-}
-
+// Takes the camera and the sources of the address. The server refuses sources that it does not have.
 function takeLink() {
-  const { cam, show } = link;
-  link = {};
-  if (cam && validCam(cam)) {
-    app.view = app.lens = cam.view ?? null;
-    app.lens ??= cam.lens ?? null;
-    app.pose = app.view === null ? poseOf(cam) : app.viewPose(app.view);
-  } else if (!app.pose) {
-    app.pose = poseOf(app.welcome.home);
-    app.lens = app.welcome.home.lens ?? null;
-  }
-  if (show && validSource(show.a) && (show.b === null || validSource(show.b))) {
-    app.a = show.a;
-    app.b = show.b;
-    app.compare = ["split", "blink", "difference"].find((mode) => mode === show.mode) ?? "single";
-    if (show.split >= 0 && show.split <= 1) app.split = show.split;
-    if (show.gain >= 1 && show.gain <= 128) app.gain = show.gain;
-  }
-  if ((cam && !validCam(cam)) || (show && !validSource(show.a))) {
-    app.note("The address does not fit this scene: parts of it are left out.", true);
-  }
+	if (!link) return;
+	try {
+		const { cam, show } = JSON.parse(link);
+		const [pose, view, lens] = standing(cam);
+		if (!camera.isValid(pose) || !show.a) throw link;
+		Object.assign(app, { pose, view, lens });
+		({ a: app.a, b: app.b, mode: app.compare, split: app.split, gain: app.gain } = show);
+	} catch {
+		app.note("The address does not fit this scene; its view is left out.", true);
+	}
+	link = null;
 }
 
 // ---- Pictures ----
 
 function readHeader(data) {
-  const view = new DataView(data);
-  const [kind, codec] = [view.getUint8(0), view.getUint8(1)];
-  const flags = view.getUint16(2, true);
-  const [seq, generation] = [view.getUint32(4, true), view.getUint32(8, true)];
-  const [w, h] = [view.getUint16(12, true), view.getUint16(14, true)];
-  const [render, encode, bytes, offset] = [16, 20, 24, 28].map((at) => view.getUint32(at, true));
-  const [last, preview] = [(flags & 1) === 1, (flags & 2) === 2];
-  return { kind, codec, seq, generation, w, h, render, encode, bytes, offset, last, preview };
+	const view = new DataView(data);
+	const [kind, codec] = [view.getUint8(0), view.getUint8(1)];
+	const [flags, w, h] = [2, 12, 14].map((at) => view.getUint16(at, true));
+	const [seq, render, encode, bytes, offset] = [4, 16, 20, 24, 28].map((at) => view.getUint32(at, true));
+	const [last, preview, empty] = [1, 2, 4].map((flag) => (flags & flag) > 0);
+	return { kind, codec, seq, w, h, render, encode, bytes, offset, last, preview, empty };
 }
 
 function onBinary(data) {
-  const header = readHeader(data);
-  const payload = data.slice(HEADER_BYTES);
-  if (header.kind === FRAME) return onFrame(header, payload);
-  gotBytes += payload.byteLength;
-  gotTimer ||= setTimeout(confirm, Math.max(0, lastGot + GOT_MS - performance.now()));
-  const key = `${header.kind} ${header.seq}`;
-  const whole = header.offset === 0 ? [] : parts.get(key);
-  if (!whole) return;
-  whole.push(payload);
-  parts.set(key, whole);
-  if (!header.last) return;
-  parts.delete(key);
-  const blob = new Blob(whole, { type: TYPES[header.codec] });
-  if (blob.size !== header.bytes) {
-    return app.note(`A picture of ${header.bytes} bytes arrived with ${blob.size}.`, true);
-  }
-  if (header.kind === FILE) {
-    pending.get(header.seq)?.resolve(blob);
-    pending.delete(header.seq);
-  } else onWhole(header, blob);
+	const header = readHeader(data);
+	const payload = data.slice(HEADER_BYTES);
+	if (header.kind === FRAME) return onFrame(header, payload);
+	gotBytes += payload.byteLength;
+	gotTimer ||= setTimeout(confirm, Math.max(0, lastGot + GOT_MS - performance.now()));
+	const key = `${header.kind} ${header.seq}`;
+	const whole = header.offset === 0 ? [] : parts.get(key);
+	if (!whole) return;
+	whole.push(payload);
+	parts.set(key, whole);
+	if (!header.last) return;
+	parts.delete(key);
+	const blob = new Blob(whole, { type: TYPES[header.codec] });
+	if (blob.size !== header.bytes) {
+		return app.note(`A picture of ${header.bytes} bytes arrived with ${blob.size}.`, true);
+	}
+	if (header.kind === FILE) {
+		pending.get(header.seq)?.resolve(blob);
+		pending.delete(header.seq);
+	} else onWhole(header, blob);
 }
 
 function confirm() {
-  gotTimer = 0;
-  lastGot = performance.now();
-  app.send({ t: "got", bytes: gotBytes });
+	gotTimer = 0;
+	lastGot = performance.now();
+	app.send({ t: "got", bytes: gotBytes });
 }
 
 // Neither a colour profile nor alpha may change a value between the file and the canvas.
 const decode = (blob) =>
-  createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+	createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
 
 async function onFrame(header, payload) {
-  const { seq } = header;
-  const picture = await decode(new Blob([payload], { type: TYPES[header.codec] }));
-  // A late frame is confirmed as well: the server counts it as in flight.
-  app.send({ t: "shown", seq });
-  if (seq <= drawnSeq) return picture.close();
-  const now = performance.now();
-  drawTimes.push(now);
-  measured(header, now, jpegQuality(payload));
-  put({ seq, mode: "single", pictures: { [STILL_A]: picture } });
+	const { seq } = header;
+	const picture = await decode(new Blob([payload], { type: TYPES[header.codec] }));
+	// A late frame is confirmed as well: the server counts it as in flight.
+	app.send({ t: "shown", seq });
+	if (seq <= drawnSeq || !sent.has(seq)) return picture.close();
+	const now = performance.now();
+	drawTimes.push(now);
+	measured(header, now, jpegQuality(payload));
+	put({ seq, mode: "single", pictures: { [STILL_A]: picture } });
 }
 
 async function onWhole(header, blob) {
-  const { kind, seq } = header;
-  const picture = await decode(blob);
-  if (kind === MAP) {
-    if (app.map?.id !== seq) return picture.close();
-    const { width: w, height: h } = picture;
-    Object.assign(app.map, { picture, w, h, mode: "single", pictures: { [STILL_A]: picture } });
-    draw();
-    return app.refresh();
-  }
-  const { still } = app;
-  if (still?.seq !== seq) return picture.close();
-  still.pictures[kind] = picture;
-  still.exact[kind] = header.codec !== 1 && !header.preview;
-  if (!still.wanted.every((wanted) => still.pictures[wanted])) return;
-  measured(header, performance.now(), header.codec === 1 ? 90 : null);
-  put({ seq, mode: still.show.mode, pictures: { ...still.pictures } });
-  if (!still.wanted.every((wanted) => still.exact[wanted])) return;
-  setState("EXACT");
-  if (saveWhenExact) app.save(saveWhenExact);
-  saveWhenExact = null;
-  app.nothing = false;
-  if (isUniform(picture) && kind === STILL_A && !still.show.a.photo) {
-    app.banner("No splats in view.", "Home", app.goHome);
-    app.nothing = true;
-  }
-}
-
-// Whether all pixels are equal; a picture reduced to 32 x 32 pixels tells first, at little cost.
-function isUniform(picture) {
-  return [32, picture.width].every((width) => {
-    const height = width === 32 ? 32 : picture.height;
-    const pixels = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-    pixels.drawImage(picture, 0, 0, width, height);
-    const values = new Uint32Array(pixels.getImageData(0, 0, width, height).data.buffer);
-    return values.every((value) => value === values[0]);
-  });
+	const { kind, seq } = header;
+	const picture = await decode(blob);
+	if (kind === MAP) {
+		if (app.map?.id !== seq) return picture.close();
+		const { width: w, height: h } = picture;
+		Object.assign(app.map, { picture, w, h, mode: "single", pictures: { [STILL_A]: picture } });
+		draw();
+		return app.refresh();
+	}
+	const { still } = app;
+	if (still?.seq !== seq) return picture.close();
+	still.pictures[kind] = picture;
+	still.exact[kind] = header.codec !== 1 && !header.preview;
+	if (!still.wanted.every((wanted) => still.pictures[wanted])) return;
+	measured(header, performance.now(), header.codec === 1 ? 90 : null);
+	put({ seq, mode: still.show.mode, pictures: { ...still.pictures } });
+	if (!still.wanted.every((wanted) => still.exact[wanted])) return;
+	setState("EXACT");
+	if (saveWhenExact) app.save(saveWhenExact);
+	saveWhenExact = null;
+	app.nothing = header.empty && !still.show.b;
+	if (app.nothing) app.banner("No splats in view.", "Home", app.goHome);
 }
 
 // Quality of a JPEG by its first quantization step.
 function jpegQuality(payload) {
-  const bytes = new Uint8Array(payload, 0, Math.min(payload.byteLength, 400));
-  const at = bytes.findIndex((byte, i) => byte === 0xff && bytes[i + 1] === 0xdb);
-  return QUALITIES[bytes[at + 5]] ?? null;
+	const bytes = new Uint8Array(payload, 0, Math.min(payload.byteLength, 400));
+	const at = bytes.findIndex((byte, i) => byte === 0xff && bytes[i + 1] === 0xdb);
+	return QUALITIES[bytes[at + 5]] ?? null;
 }
 
 function measured({ seq, w, h, render, encode, bytes }, now, quality) {
-  const { at, w: width } = sent.get(seq) ?? { at: now, w };
-  const nearest = (best, next) => (Math.abs(next[0] - w / width) < Math.abs(best[0] - w / width) ? next : best);
-  const scale = SCALES.reduce(nearest)[1];
-  app.stats = { w, h, render, encode, bytes, latency: now - at, scale, quality };
-  app.refresh();
+	const { at, w: width } = sent.get(seq);
+	const scale = SCALES[Math.round((8 * w) / width)] ?? "";
+	app.stats = { w, h, render, encode, bytes, latency: now - at, scale, quality };
+	app.refresh();
 }
 
 function put(next) {
-  const { w, h } = sent.get(next.seq) ?? app.stats;
-  for (const picture of Object.values(current?.pictures ?? {})) {
-    if (!Object.values(next.pictures).includes(picture)) picture.close();
-  }
-  current = { ...next, w, h };
-  drawnSeq = next.seq;
-  for (const seq of legends.keys()) if (seq < drawnSeq && seq !== app.map?.id) legends.delete(seq);
-  draw();
+	const { w, h } = sent.get(next.seq);
+	for (const picture of Object.values(current?.pictures ?? {})) {
+		if (!Object.values(next.pictures).includes(picture)) picture.close();
+	}
+	current = { ...next, w, h };
+	drawnSeq = next.seq;
+	for (const seq of legends.keys()) if (seq < drawnSeq) legends.delete(seq);
+	draw();
 }
 
-app.mapHere = () => app.map?.picture && JSON.stringify(app.map.cam) === JSON.stringify(app.cam());
+app.isHere = (cam) => JSON.stringify(cam) === JSON.stringify(app.cam());
+app.mapHere = () => app.map?.picture && app.isHere(app.map.cam);
 
 // Draws what is shown. Only a preview that is smaller than the picture is smoothed.
 function draw() {
-  const shown = app.mapHere() ? app.map : current;
-  if (!shown) return;
-  const { w, h, mode, pictures } = shown;
-  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  const paint = (picture, from, to) => {
-    context.imageSmoothingEnabled = picture.width !== w || picture.height !== h;
-    context.save();
-    context.beginPath();
-    context.rect(from, 0, to - from, h);
-    context.clip();
-    context.drawImage(picture, 0, 0, w, h);
-    context.restore();
-  };
-  if (mode === "split" && app.compare === "split") {
-    const line = Math.round(app.split * w);
-    paint(pictures[STILL_A], 0, line);
-    paint(pictures[STILL_B], line, w);
-  } else if (mode === "split") {
-    paint(pictures[app.side === "b" ? STILL_B : STILL_A], 0, w);
-  } else paint(pictures[STILL_A] ?? pictures[DIFFERENCE], 0, w);
-  layout();
+	const shown = app.mapHere() ? app.map : current;
+	if (!shown) return;
+	const { w, h, mode, pictures } = shown;
+	if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+	const paint = (picture, from, to) => {
+		context.imageSmoothingEnabled = picture.width !== w || picture.height !== h;
+		context.save();
+		context.beginPath();
+		context.rect(from, 0, to - from, h);
+		context.clip();
+		context.drawImage(picture, 0, 0, w, h);
+		context.restore();
+	};
+	if (mode === "split" && app.compare === "split") {
+		const line = Math.round(app.split * w);
+		paint(pictures[STILL_A], 0, line);
+		paint(pictures[STILL_B], line, w);
+	} else if (mode === "split") {
+		paint(pictures[app.side === "b" ? STILL_B : STILL_A], 0, w);
+	} else paint(pictures[STILL_A] ?? pictures[DIFFERENCE], 0, w);
+	layout();
 }
 app.draw = draw;
 
 // Places the canvas so that a pixel of the picture is one device pixel, or a block of them.
 function layout() {
-  const { width: w, height: h } = canvas;
-  const fit = Math.min(box.width / w, box.height / h);
-  const factor = fit < 1 ? fit : app.size.mode === "window" ? Math.floor(fit) : 1;
-  const css = (value) => value / devicePixelRatio;
-  place = {
-    left: css(Math.floor((box.width - w * factor) / 2)),
-    top: css(Math.floor((box.height - h * factor) / 2)),
-    width: css(w * factor),
-    height: css(h * factor),
-  };
-  for (const [name, value] of Object.entries(place)) canvas.style[name] = `${value}px`;
-  canvas.classList.toggle("magnified", factor > 1);
-  app.factor = factor;
-  app.refresh();
+	const { width: w, height: h } = canvas;
+	const fit = Math.min(box.width / w, box.height / h);
+	const factor = fit < 1 ? fit : app.size.mode === "window" ? Math.floor(fit) : 1;
+	const css = (value) => value / devicePixelRatio;
+	app.place = {
+		left: css(Math.floor((box.width - w * factor) / 2)),
+		top: css(Math.floor((box.height - h * factor) / 2)),
+		width: css(w * factor),
+		height: css(h * factor),
+	};
+	for (const [name, value] of Object.entries(app.place)) canvas.style[name] = `${value}px`;
+	canvas.classList.toggle("magnified", factor > 1);
+	app.factor = factor;
+	app.refresh();
 }
-app.place = () => place;
 app.legend = () => (app.mapHere() ? null : legends.get(drawnSeq));
 
 // Point of the window in pixels of the picture.
 app.pixelAt = (x, y) => {
-  const bounds = canvas.getBoundingClientRect();
-  const [w, h] = app.pictureSize();
-  return [((x - bounds.left) / bounds.width) * w, ((y - bounds.top) / bounds.height) * h];
+	const bounds = canvas.getBoundingClientRect();
+	const [w, h] = app.pictureSize();
+	return [((x - bounds.left) / bounds.width) * w, ((y - bounds.top) / bounds.height) * h];
 };
 
 app.rate = () => {
-  const now = performance.now();
-  while (drawTimes[0] < now - 1000) drawTimes.shift();
-  return drawTimes.length;
+	const now = performance.now();
+	while (drawTimes[0] < now - 1000) drawTimes.shift();
+	return drawTimes.length;
 };
 
 // ---- Map, probe, comparison, saving ----
 
 app.showMap = (request) => {
-  app.hideMap();
-  const [w, h] = app.pictureSize();
-  const id = ++number;
-  app.map = { id, cam: app.cam(), request, progress: 0, info: null, picture: null };
-  app.send({ t: "map", id, cam: app.cam(), w, h, ...request });
-  app.refresh();
+	app.hideMap();
+	const [w, h] = app.pictureSize();
+	const id = ++number;
+	app.map = { id, cam: app.cam(), request, progress: 0, info: null, picture: null };
+	app.send({ t: "map", id, cam: app.cam(), w, h, ...request });
+	app.refresh();
 };
 
 app.hideMap = () => {
-  if (app.map && !app.map.picture) app.send({ t: "cancel", id: app.map.id });
-  app.map = null;
-  draw();
-  app.refresh();
+	if (app.map && !app.map.picture) app.send({ t: "cancel", id: app.map.id });
+	app.map = null;
+	draw();
+	app.refresh();
 };
 
 app.cancelStill = () => {
-  app.send({ t: "cancel", id: app.still.seq });
-  for (const source of [app.a, app.b]) if (source && !source.photo) source.renderer = "cpu";
-  app.changed();
+	app.send({ t: "cancel", id: app.still.seq });
+	for (const source of [app.a, app.b]) if (source && !source.photo) source.renderer = "cpu";
+	app.changed();
 };
 
 // The source under a pixel.
 function sourceAt(x, w) {
-  const mode = app.mode2();
-  const onB = mode === "split" ? x >= Math.round(app.split * w) : mode === "blink" && app.side === "b";
-  const source = onB && !app.b.photo ? app.b : app.a;
-  return { ...source, renderer: "cpu" };
+	const mode = app.possible();
+	const onB = mode === "split" ? x >= Math.round(app.split * w) : mode === "blink" && app.side === "b";
+	const source = onB && !app.b.photo ? app.b : app.a;
+	return { ...source, renderer: "cpu" };
 }
 
 app.probeAt = async (x, y) => {
-  const [w, h] = app.pictureSize();
-  const inside = (value, size) => Math.min(Math.max(Math.floor(value), 0), size - 1);
-  [x, y] = [inside(x, w), inside(y, h)];
-  const [cam, pose] = [app.cam(), app.pose];
-  const answer = await app.request({ t: "probe", cam, w, h, x, y, source: sourceAt(x, w) });
-  const depth = answer.depth_median;
-  const point = depth > 0 ? camera.unproject(pose, x + 0.5, y + 0.5, w, h, depth) : null;
-  app.probe = { ...answer, cam, point, size: [w, h] };
-  app.refresh();
-  return app.probe;
+	const [w, h] = app.pictureSize();
+	const inside = (value, size) => Math.min(Math.max(Math.floor(value), 0), size - 1);
+	[x, y] = [inside(x, w), inside(y, h)];
+	const [cam, pose] = [app.cam(), app.pose];
+	const answer = await app.request({ t: "probe", cam, w, h, x, y, source: sourceAt(x, w) });
+	const depth = answer.depth_median;
+	const point = depth > 0 ? camera.unproject(pose, x + 0.5, y + 0.5, w, h, depth) : null;
+	app.probe = { ...answer, cam, point, size: [w, h] };
+	app.refresh();
+	return app.probe;
 };
 
+app.centre = (point) => app.glide(camera.focus(app.pose, point), null, app.lens);
 app.centreAt = async (x, y) => {
-  const { point } = await app.probeAt(x, y);
-  if (point) app.glide(camera.focus(app.pose, point), null, app.view ?? app.lens);
-  else app.note("No surface here.");
+	const { point } = await app.probeAt(x, y);
+	if (point) app.centre(point);
+	else app.note("No surface here.");
 };
 
 app.save = async (what) => {
-  if (app.state !== "EXACT") {
-    saveWhenExact = what;
-    return app.note("The picture is saved when it is exact.");
-  }
-  const seq = app.still.seq;
-  const stem = app.welcome.scenes[0].name.replace(/\.[^.]*$/, "");
-  const view = app.view === null ? "" : `.${app.welcome.views[app.view].name}`;
-  const tail = what === "a" ? "" : `.${what}`;
-  const file = await app.request({ t: "save", seq, what });
-  app.download(file, `${stem}${view}${tail}.png`);
+	if (app.state !== "EXACT") {
+		saveWhenExact = what;
+		return app.note("The picture is saved when it is exact.");
+	}
+	const seq = app.still.seq;
+	const stem = app.welcome.scenes[0].name.replace(/\.[^.]*$/, "");
+	const view = app.view === null ? "" : `.${app.welcome.views[app.view].name}`;
+	const tail = what === "a" ? "" : `.${what}`;
+	const file = await app.request({ t: "save", seq, what });
+	app.download(file, `${stem}${view}${tail}.png`);
 };
 
 app.download = (content, name) => {
-  const anchor = document.createElement("a");
-  anchor.href = URL.createObjectURL(new Blob([content]));
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
+	const anchor = document.createElement("a");
+	anchor.href = URL.createObjectURL(new Blob([content]));
+	anchor.download = name;
+	anchor.click();
+	setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
 };
 
 // Runs an action of a control; its failure becomes a note.
 app.attempt = async (action) => {
-  try {
-    await action();
-  } catch (error) {
-    app.note(error.message, true);
-  }
+	try {
+		await action();
+	} catch (error) {
+		if (app.welcome) app.note(error.message, true);
+	}
 };
 
 app.banner = (text, button, action) => {
-  $("banner").hidden = text === null;
-  if ($("banner-text").textContent !== text) $("banner-text").textContent = text;
-  $("banner-button").hidden = !button;
-  $("banner-button").textContent = button;
-  $("banner-button").onclick = action;
-  if (text === null) app.nothing = false;
+	$("banner").hidden = text === null;
+	if ($("banner-text").textContent !== text) $("banner-text").textContent = text;
+	$("banner-button").hidden = !button;
+	$("banner-button").textContent = button;
+	$("banner-button").onclick = action;
+	if (text === null) app.nothing = false;
 };
 
 // ---- Start ----
 
-const panels = createPanels(app);
+createPanels(app);
 const controls = createControls(app, $("stage"));
 
 new ResizeObserver(([entry]) => {
-  const [size] = entry.devicePixelContentBoxSize ?? [];
-  const css = entry.contentRect;
-  box = {
-    width: size?.inlineSize ?? Math.round(css.width * devicePixelRatio),
-    height: size?.blockSize ?? Math.round(css.height * devicePixelRatio),
-  };
-  layout();
-  clearTimeout(resizeTimer);
-  resizeTimer = setTimeout(() => {
-    if (!app.welcome) return;
-    const [w, h] = app.pictureSize();
-    if (w !== current?.w || h !== current?.h) app.changed();
-  }, 100);
+	const { width, height } = entry.contentRect;
+	const [w, h] = [width, height].map((side) => Math.round(side * devicePixelRatio));
+	// Emulated screens report the box in CSS pixels; it is taken where it only differs by rounding.
+	const [{ inlineSize, blockSize }] = entry.devicePixelContentBoxSize ?? [{}];
+	const device = Math.abs(inlineSize - w) <= 1 && Math.abs(blockSize - h) <= 1;
+	box = device ? { width: inlineSize, height: blockSize } : { width: w, height: h };
+	layout();
+	clearTimeout(resizeTimer);
+	resizeTimer = setTimeout(() => {
+		if (!app.welcome) return;
+		const [w, h] = app.pictureSize();
+		if (w !== current?.w || h !== current?.h) app.changed();
+	}, 100);
 }).observe($("stage"));
 
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) app.interrupt();
-  else if (retryAt) countDown();
-  else if (app.state !== "EXACT") app.changed();
+	if (document.hidden) app.interrupt();
+	else if (retryAt) countDown();
+	else if (app.state !== "EXACT") app.changed();
 });
 addEventListener("hashchange", () => {
-  if (!location.hash) return;
-  readAddress();
-  attempts = 0;
-  if (app.connected()) {
-    takeLink();
-    app.changed();
-  } else connect();
+	if (!location.hash) return;
+	readAddress();
+	attempts = 0;
+	if (app.connected()) {
+		takeLink();
+		app.changed();
+	} else connect();
 });
 setInterval(check, 500);
 setInterval(app.refresh, 500);
