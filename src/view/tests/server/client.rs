@@ -1,0 +1,395 @@
+//! A server on a small scene, and a page without a browser.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nalgebra::Vector3;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::shading::Profile;
+use quadrille_base::task::Task;
+use quadrille_gpu::config::Config;
+use quadrille_render::synth::{Recipe, Synthetic};
+use quadrille_scene::formats::ply::PlyWriter;
+use quadrille_scene::{Camera, Intrinsics, Scene, load};
+use quadrille_suite::Program;
+use quadrille_view::{Access, Commands, ListedView, Show, ShownScene, serve};
+use serde_json::{Value, json};
+use tungstenite::client::IntoClientRequest;
+use tungstenite::http::HeaderValue;
+use tungstenite::{Message, WebSocket};
+
+pub const TOKEN: &str = "00112233445566778899aabbccddeeff";
+/// Time within which everything that a test waits for happens on a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+const PROGRAM: Program = Program {
+    version: "1.2.3",
+    commit: "unknown",
+    sources: "unknown",
+};
+
+/// A running server, which ends when it is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    task: Task,
+    thread: Option<JoinHandle<Result<()>>>,
+    /// Folder of the scene file.
+    pub folder: tempfile::TempDir,
+}
+
+/// What differs between servers of tests.
+#[derive(Default)]
+pub struct Options {
+    pub splats: Option<u32>,
+    pub viewers: Option<usize>,
+    pub second: bool,
+    pub watch: bool,
+    pub photo: Option<quadrille_base::image::Frame>,
+}
+
+/// Writes a scene of a number of splats as PLY.
+pub fn write_scene(path: &Path, splats: u32, seed: u64) {
+    let scene = Synthetic::new(Recipe::Object, seed, splats.into(), 1).unwrap();
+    quadrille_base::output::write_whole(path, |out| {
+        let mut writer = PlyWriter::new(out, scene.len(), scene.sh_degree(), &[])?;
+        for index in 0..scene.len() {
+            writer.push(&scene.splat(index))?;
+        }
+        writer.finish().map(drop)
+    })
+    .unwrap();
+}
+
+/// A camera that looks at the scene.
+pub fn camera(turn: f64, [width, height]: [u32; 2]) -> Camera {
+    let cam = placed(turn);
+    let point = |name: &str| {
+        let numbers = cam[name].as_array().unwrap().iter();
+        let numbers: Vec<f64> = numbers.map(|n| n.as_f64().unwrap()).collect();
+        Vector3::new(numbers[0], numbers[1], numbers[2])
+    };
+    let lens = Intrinsics::from_vertical_fov(width, height, 50_f64.to_radians());
+    Camera::look_at("eye", lens, point("eye"), point("target"), point("up")).unwrap()
+}
+
+/// The same camera in a request.
+pub fn placed(turn: f64) -> Value {
+    let eye = [3.0 * turn.cos(), -1.0, 3.0 * turn.sin()];
+    json!({"eye": eye, "target": [0.0, 0.0, 0.0], "up": [0.0, -1.0, 0.0], "fov_degrees": 50.0, "lens": null})
+}
+
+/// A source of the first scene.
+pub fn source() -> Value {
+    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null})
+}
+
+/// What a page shows of one source.
+pub fn show() -> Value {
+    json!({"a": source(), "b": null, "mode": "single", "split": 0.5, "gain": 4})
+}
+
+/// A request for a picture.
+pub fn request(kind: &str, seq: u32, cam: &Value, [width, height]: [u32; 2], show: &Value) -> Value {
+    json!({"t": kind, "seq": seq, "cam": cam, "w": width, "h": height, "show": show})
+}
+
+fn shown(path: &Path, reads: Arc<dyn Fn(&Path) -> Result<Scene> + Send + Sync>) -> ShownScene {
+    let file = path.to_owned();
+    ShownScene {
+        path: path.to_owned(),
+        scene: load(path).unwrap(),
+        profile: Profile::default(),
+        reader: Arc::new(move |_| reads(&file)),
+    }
+}
+
+impl Server {
+    pub fn start(options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("first.ply");
+        write_scene(&path, options.splats.unwrap_or(2000), 1);
+        let reads: Arc<dyn Fn(&Path) -> Result<Scene> + Send + Sync> = Arc::new(|path| load(path));
+        let mut scenes = vec![shown(&path, Arc::clone(&reads))];
+        if options.second {
+            let path = folder.path().join("second.ply");
+            write_scene(&path, 1000, 2);
+            scenes.push(shown(&path, reads));
+        }
+        let photo = options.photo.map(|photo| {
+            let path = folder.path().join("0.png");
+            quadrille_base::image::files::write(&path, &photo).unwrap();
+            path
+        });
+        let views = (0..3).map(|n| ListedView {
+            camera: camera(f64::from(n), [320, 180]),
+            name_in_file: None,
+            photo: photo.clone().filter(|_| n == 0),
+        });
+        let show = Show {
+            scenes,
+            views: views.collect(),
+            target: [0.0; 3],
+            up: [0.0, -1.0, 0.0],
+            radius: 1.0,
+            size: None,
+            background: [0.2, 0.4, 0.6],
+            stop: None,
+            near: None,
+            exposures: None,
+            level: SimdLevel::best(),
+            config: Config::default(),
+            watch: options.watch,
+            commands: Commands::default(),
+        };
+        let access = Access {
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 0,
+            host_names: vec!["render.lab".to_owned()],
+            token: TOKEN.to_owned(),
+            viewers: options.viewers.unwrap_or(4),
+            max_pixels: 1_000_000,
+            idle_exit: None,
+        };
+        let task = Task::new();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let running = task.clone();
+        let thread = std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            serve(show, access, (&PROGRAM, pool), &running, move |address| {
+                sender.send(address).unwrap();
+                Ok(())
+            })
+        });
+        Self {
+            address: receiver.recv_timeout(PATIENCE).unwrap(),
+            task,
+            thread: Some(thread),
+            folder,
+        }
+    }
+
+    /// Ends the server; returns what [`serve`] returned.
+    pub fn end(mut self) -> Result<()> {
+        self.task.cancel();
+        self.thread.take().unwrap().join().unwrap()
+    }
+
+    /// Sends the bytes of a request; returns the answer.
+    pub fn raw(&self, request: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // The server may close before all of a wrong request is written.
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Opens a page.
+    pub fn page(&self) -> Page {
+        self.try_page(&self.address.to_string(), TOKEN).unwrap()
+    }
+
+    /// Opens a page from an origin with a token; fails with the status.
+    pub fn try_page(&self, origin: &str, token: &str) -> std::result::Result<Page, u16> {
+        let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
+        let headers = request.headers_mut();
+        let origin = format!("http://{origin}");
+        headers.insert("origin", HeaderValue::from_str(&origin).unwrap());
+        let protocols = format!("quadrille.v1, token.{token}");
+        headers.insert("sec-websocket-protocol", HeaderValue::from_str(&protocols).unwrap());
+        match tungstenite::client(request, self.connect()) {
+            Ok((socket, answer)) => {
+                let protocol = answer.headers().get("sec-websocket-protocol");
+                assert_eq!(protocol.unwrap(), "quadrille.v1");
+                Ok(Page {
+                    socket,
+                    parts: 0,
+                    welcome: Value::Null,
+                }
+                .greeted())
+            }
+            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
+                Err(answer.status().as_u16())
+            }
+            Err(error) => panic!("no handshake: {error}"),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.cancel();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            let is_cancelled = matches!(ended, Ok(Err(Error::Cancelled)));
+            assert!(is_cancelled || std::thread::panicking(), "{ended:?}");
+        }
+    }
+}
+
+/// A page.
+pub struct Page {
+    pub socket: WebSocket<TcpStream>,
+    /// Bytes of parts that arrived.
+    parts: u64,
+    pub welcome: Value,
+}
+
+/// A picture that arrived.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    pub kind: u8,
+    pub codec: u8,
+    pub flags: u16,
+    pub number: u32,
+    pub generation: u32,
+    pub size: [u32; 2],
+    pub bytes: Vec<u8>,
+}
+
+/// A message that arrived.
+#[derive(Debug, Clone)]
+pub enum Received {
+    Text(Value),
+    Picture(Picture),
+    /// Code of the end.
+    Closed(u16),
+}
+
+impl Page {
+    fn greeted(mut self) -> Self {
+        self.welcome = self.text("welcome");
+        self
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        self.socket.send(Message::text(message.to_string())).unwrap();
+    }
+
+    /// The next message; parts are confirmed, and put together to pictures.
+    pub fn next(&mut self) -> Received {
+        let mut bytes: Vec<u8> = Vec::new();
+        loop {
+            let message = match self.socket.read() {
+                Ok(Message::Text(text)) => return Received::Text(serde_json::from_str(&text).unwrap()),
+                Ok(Message::Binary(message)) => message,
+                Ok(Message::Close(frame)) => {
+                    return Received::Closed(frame.map_or(0, |frame| frame.code.into()));
+                }
+                Ok(_) => continue,
+                Err(tungstenite::Error::ConnectionClosed | tungstenite::Error::AlreadyClosed) => {
+                    return Received::Closed(0);
+                }
+                Err(error) => panic!("no message: {error}"),
+            };
+            let word = |at: usize| u32::from_le_bytes(message[at..at + 4].try_into().unwrap());
+            let half = |at: usize| u16::from_le_bytes(message[at..at + 2].try_into().unwrap());
+            let part = &message[32..];
+            // Stills that end early leave parts without an end.
+            if word(28) == 0 {
+                bytes.clear();
+            }
+            assert_eq!(word(28) as usize, bytes.len(), "offset of a part");
+            bytes.extend_from_slice(part);
+            let (kind, flags) = (message[0], half(2));
+            if kind != 1 {
+                assert!(part.len() <= 32 << 10, "{} bytes in a part", part.len());
+                self.parts += part.len() as u64;
+                let got = json!({"t": "got", "bytes": self.parts});
+                self.send(&got);
+            }
+            if flags & 1 == 1 {
+                assert_eq!(word(24) as usize, bytes.len(), "length of a picture");
+                return Received::Picture(Picture {
+                    kind,
+                    codec: message[1],
+                    flags,
+                    number: word(4),
+                    generation: word(8),
+                    size: [half(12).into(), half(14).into()],
+                    bytes,
+                });
+            }
+        }
+    }
+
+    /// Waits for a text of a kind; confirms frames meanwhile.
+    pub fn text(&mut self, kind: &str) -> Value {
+        self.wait(|received| match received {
+            Received::Text(text) if text["t"] == kind => Some(text.clone()),
+            Received::Text(text) => {
+                assert_ne!(text["t"], "error", "{text}");
+                None
+            }
+            _ => None,
+        })
+    }
+
+    /// Waits for a picture of a kind and number; confirms frames.
+    pub fn picture(&mut self, kind: u8, number: u32) -> Picture {
+        self.wait(|received| match received {
+            Received::Picture(picture) if (picture.kind, picture.number) == (kind, number) => {
+                Some(picture.clone())
+            }
+            Received::Text(text) => {
+                assert_ne!(text["t"], "error", "{text}");
+                None
+            }
+            _ => None,
+        })
+    }
+
+    /// Waits for something; confirms frames.
+    pub fn wait<T>(&mut self, matches: impl Fn(&Received) -> Option<T>) -> T {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let received = self.next();
+            if let Received::Picture(picture) = &received
+                && picture.kind == 1
+            {
+                let shown = json!({"t": "shown", "seq": picture.number});
+                self.send(&shown);
+            }
+            if let Some(value) = matches(&received) {
+                return value;
+            }
+            assert!(!matches!(received, Received::Closed(_)), "{received:?}");
+        }
+        panic!("nothing came");
+    }
+
+    /// Waits for the end; returns its code.
+    pub fn closed(&mut self) -> u16 {
+        loop {
+            if let Received::Closed(code) = self.next() {
+                return code;
+            }
+        }
+    }
+}
+
+impl Picture {
+    /// Red, green and blue of a lossless picture.
+    pub fn rgb(&self) -> Vec<u8> {
+        assert_eq!(self.codec, 2, "WebP");
+        let mut decoder =
+            image_webp::WebPDecoder::new(std::io::Cursor::new(&self.bytes)).unwrap();
+        let (width, height) = decoder.dimensions();
+        assert_eq!([width, height], self.size);
+        let mut rgb = vec![0; decoder.output_buffer_size().unwrap()];
+        decoder.read_image(&mut rgb).unwrap();
+        assert_eq!(rgb.len(), 3 * width as usize * height as usize);
+        rgb
+    }
+}

@@ -1,0 +1,87 @@
+//! Maps of the emulated pipeline.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::client::{Options, Received, Server, placed, request, show};
+
+const SIZE: [u32; 2] = [320, 180];
+
+fn map(id: u32, turn: f64, name: &str, is_pinned: bool) -> serde_json::Value {
+    json!({"t": "map", "id": id, "cam": placed(turn), "w": SIZE[0], "h": SIZE[1], "map": name, "variant": "het+qm", "pinned": is_pinned})
+}
+
+#[test]
+fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
+    let server = Server::start(Options::default());
+    let mut page = server.page();
+    let mut titles = Vec::new();
+    for (id, name) in [(1, "shaded"), (2, "merged"), (3, "termination_cycle")] {
+        page.send(&map(id, 0.0, name, false));
+        let facts = page.text("map");
+        assert_eq!(facts["id"], id);
+        assert!(facts["cycles"].as_u64().unwrap() > 0 && facts["top"].as_u64().unwrap() > 0);
+        titles.push(facts["title"].clone());
+        let picture = page.picture(5, id);
+        assert_eq!(picture.rgb().len(), 3 * 320 * 180);
+    }
+    assert_eq!(titles[0], "het+qm: fragments shaded");
+    page.send(&json!({"t": "probe", "id": 4, "cam": placed(0.0), "w": SIZE[0], "h": SIZE[1], "x": 160, "y": 90, "source": show()["a"]}));
+    let probe = page.text("probe");
+    assert!(probe["maps"]["shaded"].as_u64().unwrap() > 0, "{probe}");
+    page.send(&map(5, 0.0, "nothing", false));
+    let error = page.wait(|received| match received {
+        Received::Text(text) if text["t"] == "error" => Some(text.clone()),
+        _ => None,
+    });
+    assert!(error["expected"].as_str().unwrap().contains("shaded"), "{error}");
+}
+
+#[test]
+fn a_move_ends_a_map_that_is_not_pinned() {
+    let server = Server::start(Options {
+        splats: Some(400_000),
+        ..Options::default()
+    });
+    let mut page = server.page();
+    // A run that is started takes longer than this test waits for its end.
+    page.send(&map(1, 0.0, "shaded", false));
+    page.text("progress");
+    let moved = Instant::now();
+    page.send(&request("frame", 2, &placed(0.1), [16, 16], &show()));
+    page.picture(1, 2);
+    page.send(&map(3, 0.1, "shaded", true));
+    // The next run starts 400 ms after the move, if the one before has ended.
+    page.text("progress");
+    let waited = moved.elapsed();
+    assert!(waited > Duration::from_millis(390), "{waited:?}");
+    println!("the next map begins {waited:?} after a move");
+    // A pinned map survives moves, and comes.
+    page.send(&request("frame", 4, &placed(0.2), [16, 16], &show()));
+    page.picture(1, 4);
+    assert_eq!(page.text("map")["id"], 3);
+    page.send(&map(5, 0.3, "shaded", true));
+    page.text("progress");
+    page.send(&json!({"t": "cancel", "id": 5}));
+    page.send(&map(6, 0.1, "blended", true));
+    assert_eq!(page.text("map")["id"], 6, "of a run that is kept");
+}
+
+#[test]
+fn stills_of_slow_renderers_come_with_progress() {
+    let server = Server::start(Options::default());
+    let mut page = server.page();
+    for (seq, renderer) in [(1, "reference"), (2, "emulated:het+qm")] {
+        let mut slow = show();
+        slow["a"]["renderer"] = renderer.into();
+        page.send(&request("still", seq, &placed(0.0), SIZE, &slow));
+        assert_eq!(page.text("progress")["id"], seq);
+        let picture = page.picture(2, seq).rgb();
+        let fast = 10 + seq;
+        page.send(&request("still", fast, &placed(0.0), SIZE, &show()));
+        let expected = page.picture(2, fast).rgb();
+        let off = picture.iter().zip(&expected).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(off.unwrap() <= 4, "{renderer}: {off:?}");
+    }
+}
