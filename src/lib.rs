@@ -118,9 +118,9 @@ pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::{default_camera, default_camera_task};
 pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
-    fitting_eye, fly as fly_cameras, load as load_cameras, load_bytes as load_cameras_bytes,
-    load_views, load_with as load_cameras_with, orbit as orbit_cameras, select as select_views,
-    write_inria_json,
+    fitting_eye, fly as fly_cameras, fly_keys, load as load_cameras,
+    load_bytes as load_cameras_bytes, load_views, load_with as load_cameras_with,
+    orbit as orbit_cameras, select as select_views, write_inria_json,
 };
 pub use quadrille_scene::formats::ply::PlyWriter;
 pub use quadrille_scene::{

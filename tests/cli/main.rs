@@ -36,6 +36,7 @@ mod lossy;
 mod memory;
 mod mesh;
 mod mesh_look;
+mod probe;
 mod resume;
 mod sim;
 mod statistics;

@@ -30,32 +30,3 @@ fn find_beside(scene: &Path) -> Option<PathBuf> {
     let of_model = model.filter(|_| is_iteration).map(|m| m.join(NAMES[0]));
     in_folder.chain(of_model).find(|path| path.is_file())
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn the_own_file_comes_first_and_the_model_last() {
-        let folder = tempfile::tempdir().unwrap();
-        let deep = folder.path().join("point_cloud/iteration_7");
-        fs::create_dir_all(&deep).unwrap();
-        let scene = deep.join("point_cloud.compressed.ply");
-        assert_eq!(find(&scene), None);
-        let places = [
-            folder.path().join("cameras.json"),
-            deep.join("transforms.json"),
-            deep.join("point_cloud.cameras.json"),
-        ];
-        for place in places {
-            fs::write(&place, "[]").unwrap();
-            assert_eq!(find(&scene), Some(place));
-        }
-        fs::remove_dir_all(deep.parent().unwrap()).unwrap();
-        let elsewhere = folder.path().join("models/x");
-        fs::create_dir_all(&elsewhere).unwrap();
-        assert_eq!(find(&elsewhere.join("scene.ply")), None);
-    }
-}

@@ -12,6 +12,7 @@ use super::camera_file::frame_name;
 use super::spline::CubicSpline;
 use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::whole;
 
 /// Turns of a spiral.
 const SPIRAL_TURNS: f64 = 2.0;
@@ -24,6 +25,13 @@ const RADIUS_SHARE: f64 = 0.9;
 const TURN_WEIGHT: f64 = 0.1;
 /// Minimum of the smallest eigenvalue of the system of the lines of sight; below it they are parallel.
 const LEAST_CONVERGENCE: f64 = 1e-6;
+
+/// Coordinates of the three places among the numbers of [`Pose::point`].
+const PLACES: usize = 9;
+/// Maximum number of frames of a path through keys: an hour at 27 frames per second.
+const MAX_FRAMES: f64 = 100_000.0;
+/// Share of a frame by which the last key may come too early by rounding and still be a frame.
+const FRAME_SLACK: f64 = 1e-6;
 
 /// A kind of flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,27 +73,69 @@ impl FromStr for Flight {
 /// [`Error::Argument`] when there are fewer than two cameras or frames, cameras with pictures of
 /// different sizes, or cameras that define no such path: all at one place, or with parallel lines of sight.
 pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>> {
+    let poses = poses(keys)?;
+    if count < 2 {
+        return Err(Error::argument("frames", "2 or more", count.to_string()));
+    }
+    let frames = match flight {
+        Flight::Spiral => spiral(&poses, count)?,
+        Flight::Ellipse => ellipse(&poses, count)?,
+        Flight::Interpolate => interpolated(&poses, count)?,
+    };
+    cameras(&keys[0], &frames)
+}
+
+/// Generates cameras as [`fly`] does, on a cubic spline through `keys` at their times: each key has the seconds since the
+/// key before it, and the first one's are not used. The frames follow each other at `fps` per second from the first
+/// key on, up to the last key.
+///
+/// # Errors
+/// As [`fly`], and [`Error::Argument`] when seconds or frames per second are not finite numbers above 0, or when there
+/// are more than 100,000 frames.
+pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
+    let (key_cameras, seconds): (Vec<Camera>, Vec<f64>) = keys.iter().cloned().unzip();
+    let poses = poses(&key_cameras)?;
+    let above_0 = |what: String, number: f64| {
+        let is_good = number.is_finite() && number > 0.0;
+        let error = || Error::argument(what, "a finite number above 0", number.to_string());
+        is_good.then_some(number).ok_or_else(error)
+    };
+    let (mut times, mut end) = (vec![0.0], 0.0);
+    for (key, seconds) in seconds.into_iter().enumerate().skip(1) {
+        end += above_0(format!("seconds of key {key}"), seconds)?;
+        times.push(end);
+    }
+    let count = (end * above_0("fps".to_owned(), fps)? + FRAME_SLACK).floor() + 1.0;
+    if count > MAX_FRAMES {
+        let expected = format!("at most {MAX_FRAMES} frames");
+        return Err(no_path(&expected, &count.to_string()));
+    }
+    let reach = reach(&poses);
+    let points = poses.iter().map(|pose| pose.point(reach));
+    let spline = CubicSpline::through(times, points.collect());
+    let frames = (0..whole(count)).map(|index: u32| Pose::at(&spline, f64::from(index) / fps));
+    cameras(&key_cameras[0], &frames.collect::<Vec<_>>())
+}
+
+/// The directions of at least two cameras whose pictures have one size.
+fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
     let [first, _, ..] = keys else {
         let found = format!("{}", keys.len());
         return Err(Error::argument("path", "at least two cameras", found));
     };
-    if count < 2 {
-        return Err(Error::argument("frames", "2 or more", count.to_string()));
-    }
     let size = [first.width, first.height];
     if let Some(other) = keys.iter().find(|key| [key.width, key.height] != size) {
         let expected = format!("cameras with pictures of {} x {} pixels", size[0], size[1]);
         let found = format!("{} x {} of \"{}\"", other.width, other.height, other.name);
         return Err(Error::argument("path", expected, found));
     }
-    let poses: Vec<Pose> = keys.iter().map(Pose::of).collect();
-    let frames = match flight {
-        Flight::Spiral => spiral(&poses, count)?,
-        Flight::Ellipse => ellipse(&poses, count)?,
-        Flight::Interpolate => interpolated(&poses, count)?,
-    };
+    Ok(keys.iter().map(Pose::of).collect())
+}
+
+/// The frames of a path as cameras with the picture size and the projection of `first`.
+fn cameras(first: &Camera, frames: &[Pose]) -> Result<Vec<Camera>> {
     let named = frames.iter().enumerate().map(|(index, pose)| {
-        let name = frame_name(index, count);
+        let name = frame_name(index, frames.len());
         let lens = Intrinsics {
             width: first.width,
             height: first.height,
@@ -117,6 +167,26 @@ impl Pose {
             up: -camera.view_from_world.row(1).transpose(),
             focal_px: camera.focal_px,
             principal_px: camera.principal_px,
+        }
+    }
+
+    /// The numbers that are interpolated: the eye, points at the distance `reach` ahead and above, and the lens.
+    fn point(&self, reach: f64) -> Vec<f64> {
+        let (ahead, above) = (self.eye + self.forward * reach, self.eye + self.up * reach);
+        let places = [self.eye, ahead, above].map(<[f64; 3]>::from);
+        [&places.concat()[..], &self.focal_px, &self.principal_px].concat()
+    }
+
+    /// The inverse of [`Self::point`], but for the lengths of the directions, at a time of a spline.
+    fn at(spline: &CubicSpline, time: f64) -> Self {
+        let v = spline.at(time);
+        let place = |i: usize| Vector3::new(v[3 * i], v[3 * i + 1], v[3 * i + 2]);
+        Self {
+            eye: place(0),
+            forward: place(1) - place(0),
+            up: place(2) - place(0),
+            focal_px: [v[9], v[10]],
+            principal_px: [v[11], v[12]],
         }
     }
 }
@@ -248,46 +318,35 @@ fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
     [first, up.cross(&first)]
 }
 
-fn interpolated(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
+/// Distance of the points that stand for the orientation in an interpolation.
+fn reach(poses: &[Pose]) -> f64 {
     let middle = mean(poses, |p| p.eye);
     let extent = poses.iter().map(|p| (p.eye - middle).norm());
     let extent = extent.fold(0.0, f64::max);
-    let reach = TURN_WEIGHT * if extent > 0.0 { extent } else { 1.0 };
-    let lens = |pose: &Pose| [pose.focal_px, pose.principal_px].concat();
+    TURN_WEIGHT * if extent > 0.0 { extent } else { 1.0 }
+}
+
+fn interpolated(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
+    let reach = reach(poses);
     let mut points: Vec<Vec<f64>> = Vec::new();
     let mut times: Vec<f64> = Vec::new();
     for pose in poses {
-        let places = [
-            pose.eye,
-            pose.eye + pose.forward * reach,
-            pose.eye + pose.up * reach,
-        ];
-        let point: Vec<f64> = places.iter().flat_map(|p| p.iter().copied()).collect();
+        let point = pose.point(reach);
         // Time is the distance travelled, so that the speed is even.
         let moved = points.last().map(|last| {
-            let squares = last.iter().zip(&point).map(|(a, b)| (b - a) * (b - a));
-            squares.sum::<f64>().sqrt()
+            let places = last.iter().zip(&point).take(PLACES);
+            places.map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt()
         });
         if moved == Some(0.0) {
             continue;
         }
         times.push(times.last().unwrap_or(&0.0) + moved.unwrap_or(0.0));
-        points.push([point, lens(pose)].concat());
+        points.push(point);
     }
     let Some(end) = times.last().copied().filter(|_| times.len() > 1) else {
         return Err(no_path("cameras that differ", "equal ones"));
     };
     let spline = CubicSpline::through(times, points);
-    let frames = (0..count).map(|index| {
-        let v = spline.at(end * index as f64 / (count - 1) as f64);
-        let place = |i: usize| Vector3::new(v[3 * i], v[3 * i + 1], v[3 * i + 2]);
-        Pose {
-            eye: place(0),
-            forward: place(1) - place(0),
-            up: place(2) - place(0),
-            focal_px: [v[9], v[10]],
-            principal_px: [v[11], v[12]],
-        }
-    });
+    let frames = (0..count).map(|index| Pose::at(&spline, end * index as f64 / (count - 1) as f64));
     Ok(frames.collect())
 }

@@ -40,7 +40,7 @@ pub use camera_file::{CameraFile, RefusedCamera, ViewSplit};
 pub use camera_model::CameraModel;
 pub use camera_options::CameraOptions;
 pub use exposures::Exposures;
-pub use flight::{Flight, fly};
+pub use flight::{Flight, fly, fly_keys};
 pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
 pub use framing::{EyeRule, Framing, FramingTarget, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};

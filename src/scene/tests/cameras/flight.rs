@@ -1,7 +1,7 @@
 //! Flights through cameras.
 
 use nalgebra::Vector3;
-use quadrille_scene::cameras::{Flight, fly, orbit};
+use quadrille_scene::cameras::{Flight, fly, fly_keys, orbit};
 use quadrille_scene::{Camera, Intrinsics};
 
 /// Cameras on a circle of radius 4, one unit above what they look at, with y down.
@@ -88,4 +88,90 @@ fn cameras_without_a_path_are_refused() {
     }
     assert!(fly(Flight::Ellipse, &ring(8), 1).is_err());
     assert!("circle".parse::<Flight>().is_err());
+}
+
+/// A camera at `x` on a line, which looks along z.
+fn on_line(x: f64) -> Camera {
+    let lens = Intrinsics::from_vertical_fov(60, 40, 0.8);
+    let eye = Vector3::new(x, 0.0, 0.0);
+    Camera::look_at("key", lens, eye, eye + Vector3::z(), -Vector3::y()).unwrap()
+}
+
+/// Positions on the line of a flight through keys.
+fn positions(keys: &[(f64, f64)], fps: f64) -> Vec<f64> {
+    let keys: Vec<_> = keys
+        .iter()
+        .map(|(x, seconds)| (on_line(*x), *seconds))
+        .collect();
+    let frames = fly_keys(&keys, fps).unwrap();
+    frames.iter().map(|frame| frame.eye().x).collect()
+}
+
+#[test]
+fn keys_are_met_at_their_times() {
+    // A speed of 2 in all parts is kept.
+    let even = positions(&[(0.0, 0.0), (2.0, 1.0), (6.0, 2.0), (8.0, 1.0)], 8.0);
+    assert_eq!(even.len(), 4 * 8 + 1);
+    for (frame, x) in even.iter().enumerate() {
+        assert!((x - frame as f64 / 4.0).abs() < 1e-12, "{frame}");
+    }
+    // By hand: the second derivative in the middle is -3, so f(1/2) = 1/2 + 3/16.
+    let hump = positions(&[(0.0, 9.0), (1.0, 1.0), (0.0, 1.0)], 2.0);
+    for (x, expected) in hump.iter().zip([0.0, 0.6875, 1.0, 0.6875, 0.0]) {
+        assert!((x - expected).abs() < 1e-12, "{hump:?}");
+    }
+    // Sums of rounded times miss no frame, and the path ends before a time between two frames.
+    let tenths = [(0.0, 0.0)]
+        .into_iter()
+        .chain((1..=10).map(|x| (f64::from(x), 0.1)));
+    let tenths = positions(&tenths.collect::<Vec<_>>(), 30.0);
+    assert_eq!((tenths.len(), tenths[30]), (31, 10.0));
+    assert_eq!(positions(&[(0.0, 0.0), (1.0, 0.99)], 10.0).len(), 10);
+    assert_eq!(positions(&[(0.0, 0.0), (1.0, 0.01)], 10.0), [0.0]);
+}
+
+#[test]
+fn slopes_are_continuous_at_keys() {
+    let keys = [(1.0, 0.0), (-2.0, 0.7), (0.5, 1.3), (3.0, 0.5), (1.0, 1.5)];
+    let fps = 10_000.0;
+    let x = positions(&keys, fps);
+    for key in [7_000, 20_000, 25_000] {
+        let [left, right] = [x[key] - x[key - 1], x[key + 1] - x[key]];
+        // Equal slopes: the difference comes from curvature and is of the order of the squared step.
+        assert!((right - left).abs() < 100.0 / (fps * fps), "{key}");
+    }
+}
+
+#[test]
+fn keys_without_a_flight_are_refused() {
+    let keys = |seconds: f64| {
+        [
+            (on_line(0.0), 0.0),
+            (on_line(1.0), 1.0),
+            (on_line(2.0), seconds),
+        ]
+    };
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = fly_keys(&keys(bad), 30.0).unwrap_err().to_string();
+        assert!(
+            error.starts_with("seconds of key 2: expected a finite number above 0"),
+            "{error}"
+        );
+        let error = fly_keys(&keys(1.0), bad).unwrap_err().to_string();
+        assert!(
+            error.starts_with("fps: expected a finite number above 0"),
+            "{error}"
+        );
+    }
+    for (seconds, fps) in [(1e300, 1e300), (3333.3, 30.0), (1e9, 30.0)] {
+        let error = fly_keys(&keys(seconds), fps).unwrap_err().to_string();
+        assert!(error.contains("at most 100000 frames"), "{error}");
+    }
+    assert_eq!(fly_keys(&keys(99_998.0), 1.0).unwrap().len(), 100_000);
+    assert!(fly_keys(&keys(1.0)[..1], 30.0).is_err());
+    let small = (on_line(1.0).resized(30, 20).unwrap(), 1.0);
+    assert!(fly_keys(&[keys(1.0)[0].clone(), small], 30.0).is_err());
+    // A camera that waits is a flight.
+    let waiting = [(on_line(0.0), 0.0), (on_line(0.0), 1.0)];
+    assert_eq!(fly_keys(&waiting, 2.0).unwrap().len(), 3);
 }
