@@ -471,7 +471,7 @@ await check("a map arrives with a legend and the same counts as the probe", asyn
   await page.waitForFunction(() => document.getElementById("map-cancel").textContent === "Hide map", null, { timeout: 120000 });
   await page.waitForTimeout(50);
   expect(await page.locator("#legend").isVisible(), "there is no legend");
-  const picture = readPng(await saved(page, "save-map"));
+  const picture = readPng(await saved(page, "save"));
   const count = differing(await canvas(page), picture);
   expect(count === 0, `${count} pixels differ from the saved map`);
   return text(page, "map-text");

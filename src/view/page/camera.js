@@ -22,7 +22,7 @@ export const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * 
 export const norm = a => Math.hypot(a[0], a[1], a[2])
 export const unit = a => scale(a, 1 / norm(a))
 const along = (a, direction, s) => add(a, scale(direction, s))
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
 
 // Whether the server makes a camera of the pose: finite, eye apart from target, `up` not along the line
 // of sight, field of view within its limits.

@@ -1,6 +1,7 @@
 // Mouse, touch, keyboard and gamepad: what they do to the camera and to the page.
 
 import * as camera from "./camera.js"
+import {$} from "./panels.js"
 
 const DEGREE = Math.PI / 180
 const KEY_TURN = 3 * DEGREE
@@ -28,7 +29,6 @@ const MOVES = {
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}
 
 export function createControls(app, stage) {
-	const $ = id => document.getElementById(id)
 	const held = new Set() // Keys of flight that are down.
 	const pointers = new Map()
 	let pinch = null
@@ -46,7 +46,7 @@ export function createControls(app, stage) {
 	}
 
 	function changeSpeed(factor) {
-		app.speed = Math.min(Math.max(app.speed * factor, 1e-3), 1e3)
+		app.speed = camera.clamp(app.speed * factor, 1e-3, 1e3)
 		app.refresh()
 	}
 
@@ -67,12 +67,8 @@ export function createControls(app, stage) {
 		const {clientX: x, clientY: y, button, shiftKey, pointerType} = event
 		clearTimeout(press?.timer)
 		pinch = null
-		if (pointers.size > 1) {
-			press = null
-			return
-		}
-		press = {x, y, moved: false, pan: button !== 0 || shiftKey}
-		if (pointerType === "touch") press.timer = setTimeout(longPress, LONG_MS)
+		press = pointers.size > 1 ? null : {x, y, moved: false, pan: button !== 0 || shiftKey}
+		if (press && pointerType === "touch") press.timer = setTimeout(longPress, LONG_MS)
 	}
 
 	function longPress() {
@@ -82,10 +78,7 @@ export function createControls(app, stage) {
 
 	stage.onpointermove = event => {
 		const before = pointers.get(event.pointerId)
-		if (!before) {
-			if (event.pointerType === "mouse") app.pointer = [event.clientX, event.clientY]
-			return
-		}
+		if (!before) return
 		pointers.set(event.pointerId, event)
 		if (pointers.size === 2) return twoFingers()
 		if (!press) return
@@ -139,7 +132,7 @@ export function createControls(app, stage) {
 		const {deltaMode, deltaY, ctrlKey: pinched, clientX, clientY} = event
 		const lines = deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1
 		// A pinch on a touch pad arrives as a wheel with Control and small steps.
-		const step = Math.min(Math.max(deltaY * lines, -400), 400) * (pinched ? 8 : 1)
+		const step = camera.clamp(deltaY * lines, -400, 400) * (pinched ? 8 : 1)
 		if (app.mode === "fly" && !pinched) changeSpeed(Math.exp(-step * WHEEL))
 		else dolly(Math.exp(step * WHEEL), ...app.pixelAt(clientX, clientY))
 	}
@@ -230,33 +223,26 @@ export function createControls(app, stage) {
 	document.addEventListener("visibilitychange", clear)
 
 	const live = value => (Math.abs(value) < DEAD ? 0 : value)
-	const pads = () => [...(navigator.getGamepads?.() ?? [])].filter(Boolean)
 	addEventListener("gamepadconnected", app.wake)
 
 	// Moves by what is held for some seconds; returns whether it is to be called again.
 	function tick(seconds) {
 		const move = [stick[0], 0, -stick[1]]
 		for (const code of held) MOVES[code].forEach((value, i) => (move[i] += value))
-		const [pad] = pads()
+		const pad = navigator.getGamepads?.().find(Boolean)
 		if (pad) {
 			const [x, y, lookX, lookY] = pad.axes.map(live)
 			move[0] += x
 			move[1] += (pad.buttons[7]?.value ?? 0) - (pad.buttons[6]?.value ?? 0)
 			move[2] -= y
-			if (lookX || lookY) {
-				const step = STICK_TURN * seconds
-				app.moveBy(camera.look, app.up, lookX * step, -lookY * step)
-			}
+			const step = STICK_TURN * seconds
+			if (lookX || lookY) app.moveBy(camera.look, app.up, lookX * step, -lookY * step)
 		}
 		if (move.some(Boolean) && app.pose) {
 			const step = FLIGHT * app.welcome.radius * app.speed * seconds * (app.fast ? FAST : 1)
-			app.moveBy(
-				camera.fly,
-				app.up,
-				move.map(value => value * step)
-			)
+			app.moveBy(camera.fly, app.up, camera.scale(move, step))
 		}
-		return Boolean(pad) || move.some(Boolean)
+		return pad || move.some(Boolean)
 	}
 
 	return {tick}

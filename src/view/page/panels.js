@@ -18,7 +18,7 @@ const AXES = {
 const NOTE_MS = 6000
 const NOTES = 3 // Notes that are shown at once.
 
-const $ = id => document.getElementById(id)
+export const $ = id => document.getElementById(id)
 const text = (id, value) => {
 	if ($(id).textContent !== value) $(id).textContent = value
 }
@@ -26,7 +26,6 @@ const number = (value, digits = 5) => (value == null ? "–" : String(+value.toP
 const numbers = (values, digits) => values.map(value => number(value, digits)).join(", ")
 const title = name => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ")
 const joined = (...parts) => parts.filter(Boolean).join(", ")
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
 
 // Creates an element with a text or children.
 function make(tag, content, properties) {
@@ -37,8 +36,8 @@ function make(tag, content, properties) {
 
 function options(id, pairs) {
 	const {value} = $(id)
-	$(id).replaceChildren(...pairs.map(([key, label = key]) => make("option", label, {value: key})))
-	if (pairs.some(([key]) => key === value)) $(id).value = value
+	$(id).replaceChildren(...pairs.map(pair => make("option", [pair].flat().at(-1), {value: [pair].flat()[0]})))
+	if (value) $(id).value = value
 }
 
 // Writes a field unless somebody types in it.
@@ -56,7 +55,7 @@ function parsed(id, count, fits) {
 
 function swatch(rgb) {
 	const mark = make("span", "", {className: "swatch"})
-	mark.style.background = `rgb(${rgb.map(c => clamp(Math.round(c), 0, 255)).join(" ")})`
+	mark.style.background = `rgb(${rgb.map(c => camera.clamp(Math.round(c), 0, 255)).join(" ")})`
 	return mark
 }
 
@@ -107,7 +106,7 @@ export function createPanels(app) {
 	const step = by => () => {
 		const {length} = app.welcome.views
 		const from = app.view ?? app.lens ?? (by > 0 ? -1 : 0)
-		if (length) app.goCam({view: (from + by + length) % length})
+		app.goCam({view: (from + by + length) % length})
 	}
 	on("view-previous", step(-1))
 	on("view-next", step(1))
@@ -237,7 +236,7 @@ export function createPanels(app) {
 	}
 	for (const mode of COMPARISONS) on(`mode-${mode}`, () => app.setCompare(mode))
 	app.setSplit = split => {
-		app.split = clamp(split, 0, 1)
+		app.split = camera.clamp(split, 0, 1)
 		app.draw()
 	}
 	const showSide = side => {
@@ -259,7 +258,7 @@ export function createPanels(app) {
 		metrics = {of, ...(await app.request({t: "measure"}))}
 		app.refresh()
 	})
-	for (const what of ["a", "b", "difference", "map"]) on(`save-${what}`, () => app.save(what))
+	for (const what of ["b", "difference"]) on(`save-${what}`, () => app.save(what))
 
 	const showMap = () => {
 		open("map")
@@ -285,7 +284,7 @@ export function createPanels(app) {
 	let busy = false
 	app.moveCursor = async (dx, dy) => {
 		const [w, h] = app.pictureSize()
-		app.cursor = {x: clamp(app.cursor.x + dx, 0, w - 1), y: clamp(app.cursor.y + dy, 0, h - 1)}
+		app.cursor = {x: camera.clamp(app.cursor.x + dx, 0, w - 1), y: camera.clamp(app.cursor.y + dy, 0, h - 1)}
 		app.refresh()
 		if (busy) return
 		busy = true
@@ -305,8 +304,7 @@ export function createPanels(app) {
 		$("pixel-focus").hidden = !probe.point
 		list("pixel-values", [
 			["Pixel", `${probe.x}, ${probe.y}`],
-			["Colour", [swatch(probe.rgb8), probe.rgb8.join(", ")]],
-			["Colour, 0 to 1", numbers(probe.rgb)],
+			["Colour", [swatch(probe.rgb8), `${probe.rgb8.join(", ")} (${numbers(probe.rgb, 4)})`]],
 			["Alpha", number(probe.alpha)],
 			["Mean depth", number(probe.depth)],
 			["Median depth", number(probe.depth_median)],
@@ -315,11 +313,8 @@ export function createPanels(app) {
 		])
 		const rows = probe.splats.map(({index, weight, alpha, depth, rgb}) => {
 			const colour = [swatch(rgb.map(c => 255 * c)), rgb.map(c => c.toFixed(2)).join(" ")]
-			const cells = [String(index), number(weight, 3), number(alpha, 3), number(depth, 4), colour]
-			return make(
-				"tr",
-				cells.map(cell => make("td", cell))
-			)
+			const cells = [String(index), number(weight, 3), number(alpha, 3), number(depth, 4), colour].map(cell => make("td", cell))
+			return make("tr", cells)
 		})
 		$("splats").replaceChildren(...rows)
 		const {rest_count: rest, rest_weight: weight} = probe
@@ -334,9 +329,6 @@ export function createPanels(app) {
 	on("path-save", async () => {
 		const answer = await app.request({t: "fly", keys: app.keys, fps: app.fps})
 		app.download(answer.camera_path, "camera_path.json")
-	})
-	set("fps", () => {
-		app.fps = parsed("fps", 1, ([fps]) => fps > 0 && fps <= 240)?.[0] ?? app.fps
 	})
 
 	function listKeys() {
@@ -403,23 +395,17 @@ export function createPanels(app) {
 		options("b-scene", [["", "Nothing"], ...named, ...photo])
 		const emulated = variants.map(name => [`emulated:${name}`, `Emulated GPU, ${name}`])
 		for (const side of ["a", "b"]) {
-			options(`${side}-profile`, [["", `Of the scene (${scenes[0].profile})`], ...profiles.map(name => [name])])
+			options(`${side}-profile`, [["", `Of the scene (${scenes[0].profile})`], ...profiles])
 			options(`${side}-layer`, [["", "Colours"], ...layers.map(name => [name, title(name)])])
 			options(`${side}-renderer`, [["cpu", "Fast"], ["reference", "Reference (still only)"], ...emulated])
 		}
-		options(
-			"map-kind",
-			maps.map(({name, title}) => [name, title])
-		)
-		options(
-			"map-variant",
-			variants.toReversed().map(name => [name])
-		)
+		const kinds = maps.map(({name, title}) => [name, title])
+		options("map-kind", kinds)
+		options("map-variant", variants.toReversed())
 		$("a-scene").parentElement.hidden = scenes.length < 2
-		disabled(["view-list", "view-previous", "view-next"], !views.length)
 		text("about", `${scenes.map(({splats}) => splats).join(" and ")} splats; quadrille ${version} (${commit})`)
 	}
-	options("world-up", [["scene", "Of the scene"], ...Object.keys(AXES).map(name => [name]), ["view", "Of this view"]])
+	options("world-up", [["scene", "Of the scene"], ...Object.keys(AXES), ["view", "Of this view"]])
 
 	app.refresh = () => {
 		if (!queued) requestAnimationFrame(update)
@@ -468,14 +454,13 @@ export function createPanels(app) {
 		text("badge-note", progress == null ? preview : `${Math.round(100 * progress)} %`)
 		$("still-cancel").hidden = progress == null
 		if (!w) return
-		const zoom = app.factor === 1 ? "" : ` at ${Math.round(100 * app.factor)} %`
-		text("stat-size", `${$("canvas").width} × ${$("canvas").height}${zoom}`)
+		text("stat-size", `${$("canvas").width} × ${$("canvas").height}`)
 		text("stat-fps", app.rate() ? `${app.rate()} frames/s` : "")
 		text("stat-times", `render ${number(render / 1000, 3)} ms, encode ${number(encode / 1000, 3)} ms`)
 		text("stat-bytes", `${number(bytes / 1000, 3)} KB`)
 		text("stat-latency", `drawn after ${Math.round(latency)} ms`)
 	}
-	on("still-cancel", () => app.cancelStill())
+	on("still-cancel", app.cancelStill)
 
 	function updateCompare() {
 		const {b, compare} = app
@@ -505,7 +490,6 @@ export function createPanels(app) {
 		$("map-progress").hidden = !id || Boolean(picture)
 		$("map-progress").value = progress ?? 0
 		disabled(["map-cancel"], !id)
-		disabled(["save-map"], !picture || app.state !== "EXACT")
 		text("map-cancel", picture ? "Hide map" : "Cancel")
 		const result = info && `${joined(`${info.title}: up to ${info.max}`, info.cycles && `${info.cycles} cycles`)}.`
 		text("map-text", result ?? (id ? "The emulator runs." : "A run takes seconds; the picture stays usable meanwhile."))

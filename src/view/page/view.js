@@ -2,15 +2,15 @@
 
 import * as camera from "./camera.js"
 import {createControls} from "./controls.js"
-import {createPanels} from "./panels.js"
+import {$, createPanels} from "./panels.js"
 
 const PROTOCOL = 1
-const SETTLE_MS = 150 // Time without input after which the exact picture is asked for.
+const SETTLE_MS = 150 // Time without input before a still.
 const MOVE_MS = 300 // Duration of a move to a listed view.
-const REQUEST_MS = 15 // Least time between two requests for a frame: at most 60 per second.
-const GOT_MS = 12 // Least time between two confirmations of parts, far below the server's limit.
+const REQUEST_MS = 15 // Least time between frames: at most 60 per second.
+const GOT_MS = 12 // Least time between confirmations, far below the server's limit.
 const RETRY_S = [0.5, 1, 2, 4, 8]
-const SILENCE_MS = 3000 // Time without an answer after which the server is asked whether it lives.
+const SILENCE_MS = 3000 // Time without an answer before the server is asked for its status.
 const TOKEN = "quadrille.token"
 const HEADER_BYTES = 32
 const [FRAME, STILL_A, STILL_B, DIFFERENCE, MAP, FILE] = [1, 2, 3, 4, 5, 6]
@@ -21,7 +21,6 @@ const QUALITIES = {3: 90, 10: 70, 16: 50}
 const INVALID = "This address is no longer valid. Open the one that quadrille printed."
 const UPDATED = "The server was updated."
 
-const $ = id => document.getElementById(id)
 const canvas = $("canvas")
 const context = canvas.getContext("2d", {alpha: false})
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)")
@@ -30,8 +29,8 @@ const app = {
 	state: "CONNECTING",
 	welcome: null,
 	pose: null,
-	view: null, // Index of the listed view that is shown, or null after a movement.
-	lens: null, // Listed view whose intrinsics the camera keeps, or null.
+	view: null, // Index of the listed view, until the camera moves.
+	lens: null, // Index of the listed view whose intrinsics the camera has.
 	up: [0, -1, 0],
 	mode: "orbit",
 	speed: 1, // Factor of the speed of flight.
@@ -49,12 +48,12 @@ const app = {
 	keys: [],
 	playing: null,
 	stats: {},
-	fps: 30,
+	fps: 30, // Of paths.
 	cursor: null // Pixel of the keyboard's probe.
 }
 
 let socket = null
-let number = 0 // Shared by frames, stills and requests, so that `progress` is never ambiguous.
+let number = 0 // Of frames, stills and requests, so that `progress` is never ambiguous.
 let attempts = 0
 let retryAt = 0
 let lossText = ""
@@ -143,7 +142,7 @@ app.pictureSize = () => {
 	const {width, height} = mode === "custom" ? app.size : (mode === "camera" && listed) || box
 	// A picture that is too large is made of whole blocks of device pixels.
 	for (let block = 1; ; block++) {
-		const [w, h] = [width, height].map(v => Math.min(Math.max(Math.floor(v / block), least), side))
+		const [w, h] = [width, height].map(v => camera.clamp(Math.floor(v / block), least, side))
 		if (w * h <= most) return [w, h]
 	}
 }
@@ -209,7 +208,6 @@ function tick(now) {
 		const {from, to, view, lens, start} = tween
 		const t = (now - start) / MOVE_MS
 		if (t >= 1) tween = null
-		// On the way, the field of view is mixed, unless the lens stays the same.
 		const end = t >= 1
 		app.setPose(camera.interpolate(from, to, t), end ? view : null, end || lens === app.lens ? lens : null)
 	}
@@ -285,6 +283,7 @@ async function connect() {
 	const opened = new WebSocket(address, ["quadrille.v1", `token.${sessionStorage.getItem(TOKEN)}`])
 	opened.binaryType = "arraybuffer"
 	socket = opened
+	waitingSince = performance.now()
 	opened.onmessage = ({data}) => {
 		if (opened !== socket) return
 		waitingSince = 0
@@ -576,7 +575,6 @@ function layout() {
 	}
 	for (const [name, value] of Object.entries(app.place)) canvas.style[name] = `${value}px`
 	canvas.classList.toggle("magnified", factor > 1)
-	app.factor = factor
 	app.refresh()
 }
 app.legend = () => (app.mapHere() ? null : legends.get(drawnSeq))
@@ -625,8 +623,8 @@ function sourceAt(x, w) {
 
 app.probeAt = async (x, y) => {
 	const [w, h] = app.pictureSize()
-	const inside = (value, size) => Math.min(Math.max(Math.floor(value), 0), size - 1)
-	;[x, y] = [inside(x, w), inside(y, h)]
+	x = camera.clamp(Math.floor(x), 0, w - 1)
+	y = camera.clamp(Math.floor(y), 0, h - 1)
 	const [cam, pose] = [app.cam(), app.pose]
 	const answer = await app.request({t: "probe", cam, w, h, x, y, source: sourceAt(x, w)})
 	const depth = answer.depth_median
@@ -684,7 +682,7 @@ const controls = createControls(app, $("stage"))
 new ResizeObserver(([entry]) => {
 	const {width, height} = entry.contentRect
 	const [w, h] = [width, height].map(side => Math.round(side * devicePixelRatio))
-	// Emulated screens report the box in CSS pixels; it is taken where it only differs by rounding.
+	// Browsers that emulate a screen report CSS pixels here.
 	const [{inlineSize, blockSize}] = entry.devicePixelContentBoxSize ?? [{}]
 	const device = Math.abs(inlineSize - w) <= 1 && Math.abs(blockSize - h) <= 1
 	box = device ? {width: inlineSize, height: blockSize} : {width: w, height: h}
