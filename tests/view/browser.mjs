@@ -20,7 +20,7 @@ if (!scene) {
 const BINARY = resolve(quadrille);
 const SCENE = resolve(scene);
 const WAIT_MS = 20000;
-const PAGE_BYTES = 80000;
+const PAGE_BYTES = 80 << 10;
 const FILES = ["", "view.js", "camera.js", "controls.js", "panels.js", "view.css", "icon.svg"];
 
 const folder = mkdtempSync(join(tmpdir(), "quadrille-view-"));
@@ -146,7 +146,7 @@ await check("the first picture is exact, and the token leaves the address", asyn
   return text(page, "stat-latency");
 });
 
-await check("the page has at most 80 KB", async () => {
+await check("the page has at most 80 KiB", async () => {
   const sizes = await Promise.all(FILES.map(async (file) => (await (await fetch(`http://localhost:${port}/${file}`)).text()).length));
   const sum = sizes.reduce((a, b) => a + b);
   expect(sum <= PAGE_BYTES, `expected at most ${PAGE_BYTES} bytes, found ${sum}`);
