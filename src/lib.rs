@@ -109,7 +109,7 @@ pub use quadrille_render::cpu::reference::{
     render as render_reference, render_layers as render_reference_layers,
 };
 pub use quadrille_render::cpu::{
-    Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, render,
+    Counts, LayerSettings, PixelFragment, PixelProbe, RenderSettings, RenderTimes, Renderer, render,
 };
 pub use quadrille_render::preprocess::{
     PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows,

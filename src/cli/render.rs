@@ -1,12 +1,14 @@
 //! `render`: pictures of a scene.
 
+mod probe;
 mod rendered;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use self::rendered::{Rendered, begin_lines, table};
+use self::probe::ProbeFlags;
+use self::rendered::{Rendered, begin_lines, scene_json, table};
 use super::choice::one_of;
 use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
@@ -19,15 +21,14 @@ use super::layers::LayerFlags;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
 use super::resume::{Resume, note_of};
-use super::view_page::{view_list, view_list_json};
+use super::view_page::{view_list, view_list_json, write_cameras};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
-use quadrille_base::output::write_whole;
 use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
 use quadrille_render::cpu::{RenderSettings, Renderer};
-use quadrille_scene::cameras::{Views, write_inria_json};
+use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::reproducing_flags;
 use quadrille_suite::report::json::joined;
@@ -46,7 +47,7 @@ pub(super) struct Args {
     /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created;
     /// "-" writes a PNG to standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
     /// video; "-.y4m" writes to standard output
-    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out"])]
+    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out", "pixels"])]
     output: Option<PathBuf>,
     #[command(flatten)]
     quality: QualityFlag,
@@ -60,6 +61,8 @@ pub(super) struct Args {
     /// Write the cameras of the views as a cameras.json
     #[arg(long, value_name = "FILE.json")]
     cameras_out: Option<PathBuf>,
+    #[command(flatten)]
+    probe: ProbeFlags,
     /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
     /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
     /// it was drawn from
@@ -90,7 +93,8 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --path camera_path.json -o -.y4m | \\
     ffmpeg -i - film.mp4
   quadrille render scene.ply --cameras cameras.json --path ellipse -o turn.apng
-  quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json";
+  quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
+  quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180";
 
 /// Flags about rendering.
 #[derive(Debug, Clone, clap::Args)]
@@ -169,6 +173,10 @@ fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
         let expected = "--backend cpu or reference beside it";
         return Err(Error::argument("--aov", expected, "--backend gpu"));
     }
+    if flags.backend == Backend::Gpu && !args.probe.is_empty() {
+        let expected = "--backend cpu or reference beside it";
+        return Err(Error::argument("--probe", expected, "--backend gpu"));
+    }
     if flags.backend == Backend::Gpu && flags.rules.stop.is_some() {
         let found = "--backend gpu, which no stop rule applies to";
         let expected = "--backend cpu or reference beside it";
@@ -206,16 +214,30 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let view_flags = reproducing_flags(&views);
-    if args.output.is_none() && args.repeat.is_none() {
+    if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
     }
     let host = &flags.draw.host;
     let pool = host.pool()?;
-    let level = host.level;
+    let render = RenderSettings {
+        profile,
+        level: host.level,
+    };
+    if !args.probe.is_empty() {
+        let (probe, cameras) = (&args.probe, views.cameras);
+        let views = pool.install(|| probe.probed(&scene, cameras, &render, verbosity))?;
+        let facts = json!({
+            "scene": scene_json(&args.scene, &scene),
+            "profile": profile.name,
+            "view_flags": view_flags,
+        });
+        probe::report(&views, args.json.then_some(facts))?;
+        return print_flags(view_flags.filter(|_| !args.json));
+    }
     if let Some(film) = &film {
         let settings = FilmSettings {
             backend: flags.backend,
-            render: RenderSettings { profile, level },
+            render,
             background: flags.draw.background,
             threads: pool.current_num_threads(),
         };
@@ -224,7 +246,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let mut timer = FrameTimer {
         backend: flags.backend,
-        settings: RenderSettings { profile, level },
+        settings: render,
         renderer: Renderer::default(),
         layers: flags.layers.settings(),
         pictures: Vec::new(),
@@ -250,12 +272,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
         print_json(json!({
-            "scene": {
-                "path": args.scene.display().to_string(),
-                "splats": scene.splats.len(),
-                "sh_degree": scene.splats.sh_degree(),
-                "bytes": scene.splats.size_bytes(),
-            },
+            "scene": scene_json(&args.scene, &scene),
             "profile": profile.name,
             "backend": flags.backend,
             "threads": if is_reference { 1 } else { pool.current_num_threads() },
@@ -268,22 +285,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         if !by_line {
             print(table(&rendered, args.repeat))?;
         }
-        if let Some(flags) = view_flags {
-            print(format!("flags of this view: {flags}\n"))?;
-        }
+        return print_flags(view_flags);
     }
     Ok(Exit::Done)
 }
 
-/// Writes a cameras.json, which can hold pinholes.
-fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
-    if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
-        let expected = "pinholes, the only projection of a cameras.json";
-        let found = "fisheyes or panoramas";
-        return Err(Error::argument("--cameras-out", expected, found));
+/// Prints the flags that reproduce a view that the program chose.
+fn print_flags(view_flags: Option<String>) -> Result<Exit> {
+    if let Some(flags) = view_flags {
+        print(format!("flags of this view: {flags}\n"))?;
     }
-    let text = write_inria_json(cameras);
-    write_whole(path, |out| out.write_all(text.as_bytes()))
+    Ok(Exit::Done)
 }
 
 /// Writes a film, and says so.
@@ -302,12 +314,7 @@ fn shoot(
     let finished = film.write(&scene.splats, views, settings, verbosity)?;
     if args.json {
         let facts = json!({
-            "scene": {
-                "path": args.scene.display().to_string(),
-                "splats": scene.splats.len(),
-                "sh_degree": scene.splats.sh_degree(),
-                "bytes": scene.splats.size_bytes(),
-            },
+            "scene": scene_json(&args.scene, scene),
             "profile": settings.render.profile.name,
             "backend": settings.backend,
             "threads": settings.threads,

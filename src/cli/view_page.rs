@@ -1,8 +1,13 @@
-//! Lists of views, as tables and JSON.
+//! Lists of views: tables, JSON, and camera files.
+
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use quadrille_scene::cameras::Views;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
 use quadrille_suite::report::table::{TextTable, shortened};
 
@@ -48,4 +53,15 @@ pub(super) fn view_list_json(views: &Views) -> Value {
         "frame_rate": views.frame_rate,
         "views": all.collect::<Vec<_>>(),
     })
+}
+
+/// Writes a cameras.json, which can hold pinholes.
+pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
+    if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
+        let expected = "pinholes, the only projection of a cameras.json";
+        let found = "fisheyes or panoramas";
+        return Err(Error::argument("--cameras-out", expected, found));
+    }
+    let text = write_inria_json(cameras);
+    write_whole(path, |out| out.write_all(text.as_bytes()))
 }

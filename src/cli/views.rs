@@ -380,6 +380,7 @@ mod tests {
     use nalgebra::Vector3;
 
     use quadrille_scene::Intrinsics;
+    use quadrille_scene::cameras::Framing;
     use quadrille_suite::report::cameras::look_at_flags;
 
     use super::*;
@@ -416,8 +417,8 @@ mod tests {
                 .views
                 .spec()
                 .unwrap();
-            let framing = viewpoint::framing(&Splats::default(), &spec, interrupt::task());
-            let [camera] = &spec.views(None, || framing).unwrap().cameras[..] else {
+            let framing = || Ok(Framing::of(&Splats::from_splats(0, [])));
+            let [camera] = &spec.views(None, framing).unwrap().cameras[..] else {
                 panic!("{flags}: another number of views");
             };
             let lens = Intrinsics::from_vertical_fov(size[0], size[1], fov_degrees.to_radians());

@@ -21,6 +21,7 @@ mod lenses;
 mod metrics;
 mod oracle;
 mod poison;
+mod probe;
 mod profiles;
 mod reference_pictures;
 mod synthetic;

@@ -1,13 +1,25 @@
 //! The results of `render`: a table or documents.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::cli::console::print;
 use crate::cli::frames::{FrameTimes, STAGES, StageMs};
 use quadrille_base::error::Result;
-use quadrille_scene::Camera;
+use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
+
+/// The scene that was read from `path`, as JSON.
+pub(super) fn scene_json(path: &Path, scene: &Scene) -> Value {
+    json!({
+        "path": path.display().to_string(),
+        "splats": scene.splats.len(),
+        "sh_degree": scene.splats.sh_degree(),
+        "bytes": scene.splats.size_bytes(),
+    })
+}
 
 /// A view that is drawn or kept.
 pub(super) struct Rendered {

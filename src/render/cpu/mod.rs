@@ -15,12 +15,14 @@ mod items;
 mod layer_sink;
 mod layers;
 mod order;
+mod probe;
 mod raster;
 pub mod reference;
 mod renderer;
 mod tile;
 mod tile_layers;
 
+pub use probe::{PixelFragment, PixelProbe};
 pub use renderer::{RenderTimes, Renderer, render};
 
 use quadrille_base::image::Layer;

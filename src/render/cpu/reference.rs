@@ -5,11 +5,11 @@
 
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID};
 use super::{Counts, LayerSettings, RenderSettings};
-use crate::preprocess::ViewTransform;
 use crate::preprocess::exact::{ExactSplat, distance, facing_normal};
+use crate::preprocess::{PixelBounds, ViewTransform};
 use quadrille_base::image::{Frame, Layer, LayerPicture};
-use quadrille_base::math::narrow;
-use quadrille_base::shading::{Accumulated, Blended, fragment_alpha};
+use quadrille_base::math::{fit, narrow};
+use quadrille_base::shading::{Accumulated, Blended, Profile, fragment_alpha};
 use quadrille_scene::{Camera, Splats};
 
 /// Renders a frame with the scalar reference renderer, which defines what [`Renderer`](super::Renderer)
@@ -54,16 +54,20 @@ pub fn render_layers(
 }
 
 /// A fragment that a pixel has blended.
-struct BlendedFragment {
+pub(super) struct BlendedFragment {
     /// Index of the pixel.
     pixel: usize,
     /// Index of the splat in the scene.
-    index: u32,
-    depth: f64,
-    alpha: f64,
+    pub(super) index: u32,
+    pub(super) depth: f64,
+    pub(super) colour: [f64; 3],
+    pub(super) alpha: f64,
     /// Transmittance in front of the fragment.
-    transmittance: f64,
+    pub(super) transmittance: f64,
 }
+
+/// A splat on the picture plane, the pixels of its bounding box, and its index in the scene.
+pub(super) type Footprint = (ExactSplat, PixelBounds, u32);
 
 /// Sums and weights from which the layers of a pixel are computed.
 #[derive(Debug, Clone, Default)]
@@ -124,50 +128,89 @@ fn draw(
     mut blended: impl FnMut(BlendedFragment),
 ) -> (Frame, Counts) {
     let view = ViewTransform::new(splats, camera, &settings.profile);
-    let mut visible: Vec<_> = (0_u32..)
-        .zip(splats.iter())
-        .filter_map(|(i, s)| Some((i, ExactSplat::project(&view, splats.sh_degree(), &s)?)))
-        .flat_map(|(i, s)| {
-            s.footprints(&view)
-                .map(move |(s, bounds)| (bounds, s, i))
-                .collect::<Vec<_>>()
-        })
-        .collect();
+    let footprints = footprints(&view, splats, 0..fit(splats.len()));
     // At the seam of a panorama, a splat has two footprints.
-    let splats_in_view = visible.chunk_by(|a, b| a.2 == b.2).count();
-    // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
-    visible.sort_by(|(_, a, _), (_, b, _)| narrow(a.depth).total_cmp(&narrow(b.depth)));
-
-    let mut pixels = vec![Accumulated::default(); camera.width as usize * camera.height as usize];
+    let splats_in_view = footprints.chunk_by(|a, b| a.2 == b.2).count();
     let mut counts = Counts {
         splats_in_frustum: splats_in_view as u64,
         fragments_blended: 0,
     };
+    let counted = |fragment| {
+        counts.fragments_blended += 1;
+        blended(fragment);
+    };
+    let [width, height] = [camera.width, camera.height];
+    let picture = PixelBounds {
+        x0: 0,
+        x1: fit(width - 1),
+        y0: 0,
+        y1: fit(height - 1),
+    };
+    let pixels = blend(&view, &settings.profile, footprints, picture, counted);
+    let rgba = |p: &Accumulated| {
+        let [r, g, b] = p.colour.map(narrow);
+        [r, g, b, narrow(1.0 - p.transmittance)]
+    };
+    let pixels = pixels.iter().map(rgba).collect();
+    (Frame::from_pixels(width, height, pixels), counts)
+}
+
+/// Projects the splats at `indices`, which ascend.
+pub(super) fn footprints(
+    view: &ViewTransform,
+    splats: &Splats,
+    indices: impl IntoIterator<Item = u32>,
+) -> Vec<Footprint> {
+    let projected = indices.into_iter().filter_map(|index| {
+        let splat = splats.splat(index as usize);
+        let projected = ExactSplat::project(view, splats.sh_degree(), &splat)?;
+        Some((index, projected))
+    });
+    let mut footprints = Vec::new();
+    for (index, splat) in projected {
+        let of_splat = splat.footprints(view);
+        footprints.extend(of_splat.map(|(splat, bounds)| (splat, bounds, index)));
+    }
+    footprints
+}
+
+/// Blends footprints, which are in the scene's order, into the pixels of `window`, which are returned row by row. Tells
+/// of each fragment that is blended, in drawing order.
+pub(super) fn blend(
+    view: &ViewTransform,
+    profile: &Profile,
+    mut footprints: Vec<Footprint>,
+    window: PixelBounds,
+    mut blended: impl FnMut(BlendedFragment),
+) -> Vec<Accumulated> {
+    // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
+    footprints.sort_by(|(a, ..), (b, ..)| narrow(a.depth).total_cmp(&narrow(b.depth)));
+    let across = |x: u16| usize::from(x - window.x0);
+    let down = |y: u16| usize::from(y - window.y0);
+    let width = across(window.x1) + 1;
+    let mut pixels = vec![Accumulated::default(); width * (down(window.y1) + 1)];
     let half_size = view.half_size_px();
-    for (bounds, splat, index) in &visible {
+    for (splat, bounds, index) in &footprints {
         let [xx, xy, yy] = splat.covariance.map(|c| c / splat.determinant);
         let conic = [yy, -xy, xx];
         let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + half_size[axis]);
-        for y in bounds.y0..=bounds.y1 {
-            for x in bounds.x0..=bounds.x1 {
+        for y in bounds.y0.max(window.y0)..=bounds.y1.min(window.y1) {
+            for x in bounds.x0.max(window.x0)..=bounds.x1.min(window.x1) {
                 let d = [
                     f64::from(x) + 0.5 - centre[0],
                     f64::from(y) + 0.5 - centre[1],
                 ];
-                let Some(alpha) =
-                    fragment_alpha(conic, d, splat.opacity, settings.profile.alpha_cap)
-                else {
+                let Some(alpha) = fragment_alpha(conic, d, splat.opacity, profile.alpha_cap) else {
                     continue;
                 };
-                let at = usize::from(y) * camera.width as usize + usize::from(x);
+                let at = down(y) * width + across(x);
                 let transmittance = pixels[at].transmittance;
-                let outcome = pixels[at].offer(alpha, splat.colour, settings.profile.stop);
-                if outcome == Blended::Yes {
-                    counts.fragments_blended += 1;
+                if pixels[at].offer(alpha, splat.colour, profile.stop) == Blended::Yes {
                     blended(BlendedFragment {
                         pixel: at,
                         index: *index,
                         depth: splat.depth,
+                        colour: splat.colour,
                         alpha,
                         transmittance,
                     });
@@ -175,11 +218,5 @@ fn draw(
             }
         }
     }
-    let rgba = |p: &Accumulated| {
-        let [r, g, b] = p.colour.map(narrow);
-        [r, g, b, narrow(1.0 - p.transmittance)]
-    };
-    let pixels = pixels.iter().map(rgba).collect();
-    let frame = Frame::from_pixels(camera.width, camera.height, pixels);
-    (frame, counts)
+    pixels
 }

@@ -62,7 +62,22 @@ impl Projected {
         level: Option<SimdLevel>,
         task: &Task,
     ) {
-        let view = &ViewTransform::new(splats, camera, profile);
+        self.run_view(
+            splats,
+            &ViewTransform::new(splats, camera, profile),
+            level,
+            task,
+        );
+    }
+
+    /// As [`Self::run`], with the constants of a view.
+    pub(crate) fn run_view<T: SplatSource + ?Sized>(
+        &mut self,
+        splats: &T,
+        view: &ViewTransform,
+        level: Option<SimdLevel>,
+        task: &Task,
+    ) {
         let chunks = splats.len().div_ceil(CHUNK);
         // Slots of 2^31 splats would take 300 GB. Larger scenes get no slots for second footprints, which are
         // then left out if the chunk is full.

@@ -82,6 +82,26 @@ impl ViewTransform {
         }
     }
 
+    /// The same projection onto a picture of `2 * margin + 1` pixels square, whose middle is the pixel at column `x` and
+    /// row `y`; a panorama keeps its width, since its edges meet. The splats that it shows are those that may touch the
+    /// pixel.
+    pub(crate) fn around(&self, [x, y]: [u32; 2], margin: u32) -> Self {
+        let side = 2 * margin + 1;
+        let half_size = self.half_size_px();
+        let [across, down] = self.principal_from_centre_px;
+        let moved_down = down + half_size[1] - (f64::from(y) + 0.5);
+        let (width, moved_across) = match self.period_px() {
+            Some(_) => (self.width, across),
+            None => (side, across + half_size[0] - (f64::from(x) + 0.5)),
+        };
+        Self {
+            width,
+            height: side,
+            principal_from_centre_px: [moved_across, moved_down],
+            ..self.clone()
+        }
+    }
+
     /// Whether a splat of this depth is culled.
     pub fn culls(&self, depth: f64) -> bool {
         depth <= self.near || depth > self.far

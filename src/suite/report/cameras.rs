@@ -217,7 +217,10 @@ mod tests {
         }
         assert!(camera_path_json(&[], 30.0).is_err());
         for fps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(camera_path_json(&[good.clone()], fps).is_err(), "{fps}");
+            assert!(
+                camera_path_json(std::slice::from_ref(&good), fps).is_err(),
+                "{fps}"
+            );
         }
     }
 

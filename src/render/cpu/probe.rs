@@ -1,0 +1,136 @@
+//! The splats that make a pixel.
+
+use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE};
+use super::reference::{blend, footprints};
+use super::{RenderSettings, Renderer};
+use crate::preprocess::{PixelBounds, ViewTransform};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::fit;
+use quadrille_base::task::Task;
+use quadrille_scene::{Camera, Splats};
+
+/// Pixels around a probed one in which splats are looked for: the bounding boxes of the fast projection are rounded
+/// from f32 and may miss a pixel at the alpha cut.
+const MARGIN_PX: u32 = 1;
+
+/// A pixel and the fragments that it blends, in f64.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PixelProbe {
+    /// Column and row.
+    pub pixel: [u32; 2],
+    /// Premultiplied red, green, blue, as in a [`Frame`](quadrille_base::image::Frame).
+    pub rgb: [f64; 3],
+    /// 1 less the transmittance behind all fragments.
+    pub alpha: f64,
+    /// Mean depth, as [`Layer::Depth`](quadrille_base::image::Layer::Depth).
+    pub depth: f64,
+    /// Median depth, as [`Layer::DepthMedian`](quadrille_base::image::Layer::DepthMedian).
+    pub depth_median: f64,
+    /// The fragments in drawing order, nearest first. Their weights add up to alpha.
+    pub fragments: Vec<PixelFragment>,
+}
+
+/// A fragment that a pixel blends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PixelFragment {
+    /// Index of the splat in the scene.
+    pub index: u32,
+    /// Share of its colour in the pixel: alpha times the transmittance in front of it.
+    pub weight: f64,
+    /// Alpha of the splat in the pixel.
+    pub alpha: f64,
+    /// Depth of the splat's centre along the line of sight; the distance, unless the camera is a pinhole.
+    pub depth: f64,
+    /// Colour of the splat from the camera: red, green, blue, not premultiplied and not clamped above.
+    pub rgb: [f64; 3],
+}
+
+impl PixelProbe {
+    /// The fragments with the largest weights, at most `most`, in descending order (of equal ones, the nearer first);
+    /// and the number and the summed weight of the rest.
+    pub fn largest(&self, most: usize) -> (Vec<PixelFragment>, usize, f64) {
+        let mut sorted = self.fragments.clone();
+        sorted.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let rest = sorted.split_off(most.min(sorted.len()));
+        let weight = rest.iter().map(|fragment| fragment.weight).sum();
+        (sorted, rest.len(), weight)
+    }
+}
+
+impl Renderer {
+    /// Finds the splats that make the pixel in column `pixel[0]` and row `pixel[1]` of the picture that
+    /// [`Self::render`] draws. It needs no frame before it. They are blended as by
+    /// [the definition](mod@super::reference), so that the colour equals the picture's up to the rounding of the fast
+    /// renderer. Afterwards, [`Self::drawn`] lists the splats near the pixel.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the pixel lies outside the picture.
+    ///
+    /// ```
+    /// use quadrille_render::cpu::{RenderSettings, Renderer};
+    /// use quadrille_render::synth::{Recipe, Synthetic};
+    ///
+    /// let vase = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+    /// let (splats, camera) = (vase.splats(), vase.cameras()[0].resized(64, 36)?);
+    /// let probe = Renderer::default().probe(&splats, &camera, &RenderSettings::default(), [32, 18])?;
+    /// let (largest, rest, rest_weight) = probe.largest(3);
+    /// assert_eq!(largest.len() + rest, probe.fragments.len());
+    /// let weights: f64 = largest.iter().map(|fragment| fragment.weight).sum();
+    /// assert!((weights + rest_weight - probe.alpha).abs() < 1e-12);
+    /// # Ok::<(), quadrille_base::Error>(())
+    /// ```
+    pub fn probe(
+        &mut self,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        pixel: [u32; 2],
+    ) -> Result<PixelProbe> {
+        let [x, y] = pixel;
+        let [width, height] = [camera.width, camera.height];
+        if x >= width || y >= height {
+            let expected = format!("a column below {width} and a row below {height}");
+            return Err(Error::argument("pixel", expected, format!("{x},{y}")));
+        }
+        let view = ViewTransform::new(splats, camera, &settings.profile);
+        // Splats elsewhere in the picture would be projected only to be passed over.
+        let around = view.around(pixel, MARGIN_PX);
+        let level = Some(settings.level);
+        self.projected
+            .run_view(splats, &around, level, &Task::NEVER);
+        let mut indices: Vec<u32> = self.drawn().map(|(splat, _)| splat.index).collect();
+        // At the seam of a panorama, a splat has two footprints.
+        indices.dedup();
+        let window = PixelBounds {
+            x0: fit(x),
+            x1: fit(x),
+            y0: fit(y),
+            y1: fit(y),
+        };
+        let (mut fragments, mut depth, mut depth_median) = (Vec::new(), 0.0, 0.0);
+        let candidates = footprints(&view, splats, indices);
+        let pixels = blend(&view, &settings.profile, candidates, window, |blended| {
+            let weight = blended.transmittance * blended.alpha;
+            depth += weight * blended.depth;
+            if blended.transmittance > MEDIAN_TRANSMITTANCE {
+                depth_median = blended.depth;
+            }
+            fragments.push(PixelFragment {
+                index: blended.index,
+                weight,
+                alpha: blended.alpha,
+                depth: blended.depth,
+                rgb: blended.colour,
+            });
+        });
+        let alpha = 1.0 - pixels[0].transmittance;
+        Ok(PixelProbe {
+            pixel,
+            rgb: pixels[0].colour,
+            alpha,
+            depth: depth / alpha.max(f64::from(LEAST_ALPHA)),
+            depth_median,
+            fragments,
+        })
+    }
+}
