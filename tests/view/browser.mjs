@@ -3,7 +3,8 @@
 //     npm ci && node browser.mjs QUADRILLE SCENE [SCREENSHOTS]
 //
 // QUADRILLE is a binary with the feature `view`, SCENE a scene with a camera file beside it. CHROMIUM names
-// another browser than /usr/bin/chromium. Ends with "N passed, N failed"; times are printed, not checked.
+// another browser than /usr/bin/chromium, and PAGE a folder whose files replace those in the binary. Ends with
+// "N passed, N failed"; times are printed, not checked.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -57,6 +58,13 @@ async function open(options = {}, address = server.url) {
     permissions: ["clipboard-read", "clipboard-write"],
     ...options,
   });
+  if (process.env.PAGE) {
+    await context.route(/\/(\w+\.(js|css|svg))?$/, async (route) => {
+      const response = await route.fetch();
+      const name = new URL(route.request().url()).pathname.slice(1) || "index.html";
+      await route.fulfill({ response, body: readFileSync(join(process.env.PAGE, name)) });
+    });
+  }
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
   page.on("console", (message) => outage || faults.push(`console: ${message.text()}`));

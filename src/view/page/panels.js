@@ -473,16 +473,8 @@ export function createPanels(app) {
 		const {psnr_db: psnr, ssim, flip} = metrics ?? {}
 		const fresh = metrics && metrics.of === app.still
 		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`
-		list(
-			"metrics",
-			fresh
-				? [
-						["PSNR", ratio],
-						["SSIM", number(ssim)],
-						["FLIP", number(flip)]
-					]
-				: []
-		)
+		const rows = [["PSNR", ratio], ["SSIM", number(ssim)], ["FLIP", number(flip)]]
+		list("metrics", fresh ? rows : [])
 	}
 
 	function updateMap({id, info, picture, progress}) {
