@@ -3,7 +3,8 @@
 //     npm ci && node browser.mjs QUADRILLE SCENE [SCREENSHOTS]
 //
 // QUADRILLE is a binary with the feature `view`, SCENE a scene with a camera file beside it. CHROMIUM names
-// another browser than /usr/bin/chromium. Ends with "N passed, N failed"; times are printed, not checked.
+// another browser than /usr/bin/chromium, and PAGE a folder whose files replace those in the binary. Ends with
+// "N passed, N failed"; times are printed, not checked.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -20,7 +21,7 @@ if (!scene) {
 const BINARY = resolve(quadrille);
 const SCENE = resolve(scene);
 const WAIT_MS = 20000;
-const PAGE_BYTES = 80000;
+const PAGE_BYTES = 80 << 10;
 const FILES = ["", "view.js", "camera.js", "controls.js", "panels.js", "view.css", "icon.svg"];
 
 const folder = mkdtempSync(join(tmpdir(), "quadrille-view-"));
@@ -57,6 +58,13 @@ async function open(options = {}, address = server.url) {
     permissions: ["clipboard-read", "clipboard-write"],
     ...options,
   });
+  if (process.env.PAGE) {
+    await context.route(/\/(\w+\.(js|css|svg))?$/, async (route) => {
+      const response = await route.fetch();
+      const name = new URL(route.request().url()).pathname.slice(1) || "index.html";
+      await route.fulfill({ response, body: readFileSync(join(process.env.PAGE, name)) });
+    });
+  }
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
   page.on("console", (message) => outage || faults.push(`console: ${message.text()}`));
@@ -146,7 +154,7 @@ await check("the first picture is exact, and the token leaves the address", asyn
   return text(page, "stat-latency");
 });
 
-await check("the page has at most 80 KB", async () => {
+await check("the page has at most 80 KiB", async () => {
   const sizes = await Promise.all(FILES.map(async (file) => (await (await fetch(`http://localhost:${port}/${file}`)).text()).length));
   const sum = sizes.reduce((a, b) => a + b);
   expect(sum <= PAGE_BYTES, `expected at most ${PAGE_BYTES} bytes, found ${sum}`);
@@ -471,7 +479,7 @@ await check("a map arrives with a legend and the same counts as the probe", asyn
   await page.waitForFunction(() => document.getElementById("map-cancel").textContent === "Hide map", null, { timeout: 120000 });
   await page.waitForTimeout(50);
   expect(await page.locator("#legend").isVisible(), "there is no legend");
-  const picture = readPng(await saved(page, "save-map"));
+  const picture = readPng(await saved(page, "save"));
   const count = differing(await canvas(page), picture);
   expect(count === 0, `${count} pixels differ from the saved map`);
   return text(page, "map-text");

@@ -1,191 +1,180 @@
-// Cameras and their movements, without the page: every function takes a pose and returns a new one.
+// Cameras and their movements, without the page: functions of poses that return new ones.
 //
-// A pose is { eye, target, up, fov }: two points and a direction in world space, and the vertical
-// field of view in degrees. In view space x points right, y down and z forward; `up` is the direction
-// towards the top of the picture. `worldUp` is the unit vector about which the camera turns.
+// A pose is { eye, target, up, fov }: two points, the direction towards the top of the picture, and the
+// vertical field of view in degrees. In view space x points right, y down and z forward. `worldUp` is the
+// unit vector about which the camera turns; angles are in radians.
 
 // Largest elevation in degrees that a turn reaches, so that the heading stays defined. From a pose
 // beyond it, turns only lead back.
-export const MAX_ELEVATION = 89.9;
+export const MAX_ELEVATION = 89.9
 
 // Sine of the angle to the vertical below which the cross product has lost half of its digits, so that
 // the heading is read from the picture's right side.
-const POLE_SINE = 1e-8;
+const POLE_SINE = 1e-8
 
-const DEGREE = Math.PI / 180;
+const DEGREE = Math.PI / 180
 
-export const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
-export const subtract = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-export const scale = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
-export const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-export const cross = (a, b) => [
-	a[1] * b[2] - a[2] * b[1],
-	a[2] * b[0] - a[0] * b[2],
-	a[0] * b[1] - a[1] * b[0],
-];
-export const norm = (a) => Math.hypot(a[0], a[1], a[2]);
-export const unit = (a) => scale(a, 1 / norm(a));
-const along = (a, direction, s) => add(a, scale(direction, s));
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+export const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+export const subtract = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+export const scale = (a, s) => [a[0] * s, a[1] * s, a[2] * s]
+export const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+export const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+export const norm = a => Math.hypot(a[0], a[1], a[2])
+export const unit = a => scale(a, 1 / norm(a))
+const along = (a, direction, s) => add(a, scale(direction, s))
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
 
 // Whether the server makes a camera of the pose: finite, eye apart from target, `up` not along the line
 // of sight, field of view within its limits.
-export function isValid({ eye, target, up, fov }) {
-	if (![...eye, ...target, ...up, fov].every(Number.isFinite)) return false;
-	const forward = subtract(target, eye);
-	const sine = norm(cross(forward, up)) / (norm(forward) * norm(up));
-	return sine > 1e-9 && fov >= 0.1 && fov <= 175;
+export function isValid({eye, target, up, fov}) {
+	if (![...eye, ...target, ...up, fov].every(Number.isFinite)) return false
+	const forward = subtract(target, eye)
+	const sine = norm(cross(forward, up)) / (norm(forward) * norm(up))
+	return sine > 1e-9 && fov >= 0.1 && fov <= 175
 }
 
 // Axes of the picture in world space and the distance from eye to target.
-export function axes({ eye, target, up }) {
-	const line = subtract(target, eye);
-	const distance = norm(line);
-	const forward = scale(line, 1 / distance);
-	const right = unit(cross(forward, up));
-	return { right, up: cross(right, forward), forward, distance };
+export function axes({eye, target, up}) {
+	const line = subtract(target, eye)
+	const distance = norm(line)
+	const forward = scale(line, 1 / distance)
+	const right = unit(cross(forward, up))
+	return {right, up: cross(right, forward), forward, distance}
 }
 
-// Heading as the level direction to the right, elevation and roll in radians.
+// Heading as the level direction to the right, elevation and roll against `worldUp`.
 export function attitude(pose, worldUp) {
-	const { right, forward } = axes(pose);
-	let level = cross(forward, worldUp);
-	const sine = norm(level);
+	const {right, forward} = axes(pose)
+	let level = cross(forward, worldUp)
+	const sine = norm(level)
 	if (sine > POLE_SINE) {
-		level = scale(level, 1 / sine);
+		level = scale(level, 1 / sine)
 	} else {
-		level = unit(along(right, worldUp, -dot(right, worldUp)));
+		level = unit(along(right, worldUp, -dot(right, worldUp)))
 	}
-	const elevation = Math.atan2(dot(forward, worldUp), sine);
-	const levelUp = cross(level, forward);
-	return { level, elevation, roll: Math.atan2(dot(right, levelUp), dot(right, level)) };
+	const elevation = Math.atan2(dot(forward, worldUp), sine)
+	const levelUp = cross(level, forward)
+	return {level, elevation, roll: Math.atan2(dot(right, levelUp), dot(right, level))}
 }
 
-function directions({ level, elevation, roll }, worldUp) {
-	const ahead = cross(worldUp, level);
-	const forward = along(scale(ahead, Math.cos(elevation)), worldUp, Math.sin(elevation));
-	const levelUp = cross(level, forward);
-	const up = along(scale(levelUp, Math.cos(roll)), level, -Math.sin(roll));
-	return { forward, up: unit(up) };
+function directions({level, elevation, roll}, worldUp) {
+	const ahead = cross(worldUp, level)
+	const forward = along(scale(ahead, Math.cos(elevation)), worldUp, Math.sin(elevation))
+	const levelUp = cross(level, forward)
+	const up = along(scale(levelUp, Math.cos(roll)), level, -Math.sin(roll))
+	return {forward, up: unit(up)}
 }
 
-// Turns the line of sight by angles in radians towards the left and the top of the picture. The roll
-// against `worldUp` stays, and so does the distance.
+// Turns the line of sight by angles towards the left and the top of the picture. Roll and distance stay.
 function turn(pose, worldUp, left, rise, aboutTarget) {
-	const now = attitude(pose, worldUp);
-	const [sin, cos] = [Math.sin(now.roll), Math.cos(now.roll)];
+	const now = attitude(pose, worldUp)
+	const [sin, cos] = [Math.sin(now.roll), Math.cos(now.roll)]
 	// Of a rolled camera, the sides of the screen are not those of heading and elevation.
-	const heading = left * cos + rise * sin;
-	const climb = rise * cos - left * sin;
-	const limit = MAX_ELEVATION * DEGREE;
-	const elevation = clamp(
-		now.elevation + climb,
-		Math.min(-limit, now.elevation),
-		Math.max(limit, now.elevation),
-	);
-	const ahead = cross(worldUp, now.level);
-	const level = unit(along(scale(now.level, Math.cos(heading)), ahead, Math.sin(heading)));
-	const { forward, up } = directions({ level, elevation, roll: now.roll }, worldUp);
-	const distance = norm(subtract(pose.target, pose.eye));
+	const heading = left * cos + rise * sin
+	const climb = rise * cos - left * sin
+	const limit = MAX_ELEVATION * DEGREE
+	const elevation = clamp(now.elevation + climb, Math.min(-limit, now.elevation), Math.max(limit, now.elevation))
+	const ahead = cross(worldUp, now.level)
+	const level = unit(along(scale(now.level, Math.cos(heading)), ahead, Math.sin(heading)))
+	const {forward, up} = directions({level, elevation, roll: now.roll}, worldUp)
+	const distance = norm(subtract(pose.target, pose.eye))
 	return aboutTarget
-		? { ...pose, up, eye: along(pose.target, forward, -distance) }
-		: { ...pose, up, target: along(pose.eye, forward, distance) };
+		? {...pose, up, eye: along(pose.target, forward, -distance)}
+		: {...pose, up, target: along(pose.eye, forward, distance)}
 }
 
-// Moves the eye about the target by angles in radians to the right and upwards.
-export const orbit = (pose, worldUp, right, rise) => turn(pose, worldUp, right, -rise, true);
+// Moves the eye about the target by angles to the right and upwards.
+export const orbit = (pose, worldUp, right, rise) => turn(pose, worldUp, right, -rise, true)
 
-// Turns the line of sight about the eye by angles in radians to the right and upwards.
-export const look = (pose, worldUp, right, rise) => turn(pose, worldUp, -right, rise, false);
+// Turns the line of sight about the eye by angles to the right and upwards.
+export const look = (pose, worldUp, right, rise) => turn(pose, worldUp, -right, rise, false)
 
-// Rolls the camera clockwise by an angle in radians; the picture turns the other way.
+// Rolls the camera clockwise; the picture turns the other way.
 export function roll(pose, angle) {
-	const { right, up } = axes(pose);
-	return { ...pose, up: unit(along(scale(up, Math.cos(angle)), right, Math.sin(angle))) };
+	const {right, up} = axes(pose)
+	return {...pose, up: unit(along(scale(up, Math.cos(angle)), right, Math.sin(angle)))}
 }
 
-// Removes the roll against `worldUp`; a line of sight along it has none.
+// Removes the roll.
 export function level(pose, worldUp) {
-	const now = attitude(pose, worldUp);
-	return { ...pose, up: directions({ ...now, roll: 0 }, worldUp).up };
+	const now = attitude(pose, worldUp)
+	return {...pose, up: directions({...now, roll: 0}, worldUp).up}
 }
 
-const translate = (pose, by) => ({ ...pose, eye: add(pose.eye, by), target: add(pose.target, by) });
+const translate = (pose, by) => ({...pose, eye: add(pose.eye, by), target: add(pose.target, by)})
 
 // Focal length in pixels of a picture of the height.
-const focal = (pose, height) => height / 2 / Math.tan((pose.fov * DEGREE) / 2);
+const focal = (pose, height) => height / 2 / Math.tan((pose.fov * DEGREE) / 2)
 
-// Direction through a point of a picture of w x h pixels whose part along the line of sight is 1.
+// Direction through a point of a picture of w x h pixels; its depth is 1.
 export function ray(pose, x, y, w, h) {
-	const { right, up, forward } = axes(pose);
-	const f = focal(pose, h);
-	return along(along(forward, right, (x - w / 2) / f), up, (h / 2 - y) / f);
+	const {right, up, forward} = axes(pose)
+	const f = focal(pose, h)
+	return along(along(forward, right, (x - w / 2) / f), up, (h / 2 - y) / f)
 }
 
 // World point at a depth along the line of sight, under a point of the picture.
-export const unproject = (pose, x, y, w, h, depth) => along(pose.eye, ray(pose, x, y, w, h), depth);
+export const unproject = (pose, x, y, w, h, depth) => along(pose.eye, ray(pose, x, y, w, h), depth)
 
 // Picture coordinates and depth of a world point: [x, y, depth].
 export function project(pose, point, w, h) {
-	const { right, up, forward } = axes(pose);
-	const offset = subtract(point, pose.eye);
-	const depth = dot(offset, forward);
-	const f = focal(pose, h);
-	return [w / 2 + (f * dot(offset, right)) / depth, h / 2 - (f * dot(offset, up)) / depth, depth];
+	const {right, up, forward} = axes(pose)
+	const offset = subtract(point, pose.eye)
+	const depth = dot(offset, forward)
+	const f = focal(pose, h)
+	return [w / 2 + (f * dot(offset, right)) / depth, h / 2 - (f * dot(offset, up)) / depth, depth]
 }
 
-// Shifts the camera so that a point at the target's distance follows the pointer by (dx, dy) pixels of
-// a picture of height h.
+// Shifts the camera so that a point at the target's depth moves by (dx, dy) pixels.
 export function pan(pose, dx, dy, h) {
-	const { right, up, distance } = axes(pose);
-	const step = distance / focal(pose, h);
-	return translate(pose, along(scale(right, -dx * step), up, dy * step));
+	const {right, up, distance} = axes(pose)
+	const step = distance / focal(pose, h)
+	return translate(pose, along(scale(right, -dx * step), up, dy * step))
 }
 
 // Scales the distance to the point under (x, y) at the target's depth, which stays under (x, y). Below
 // `least` the target is pushed ahead, so that the camera passes through what it approaches.
 export function dolly(pose, factor, x, y, w, h, least) {
-	const { distance } = axes(pose);
-	const direction = ray(pose, x, y, w, h);
-	const moved = translate(pose, scale(direction, distance * (1 - factor)));
-	const forward = scale(subtract(pose.target, pose.eye), 1 / distance);
-	const next = Math.max(distance * factor, Math.min(least, distance));
-	return { ...moved, target: along(moved.eye, forward, next) };
+	const {distance} = axes(pose)
+	const direction = ray(pose, x, y, w, h)
+	const moved = translate(pose, scale(direction, distance * (1 - factor)))
+	const forward = scale(subtract(pose.target, pose.eye), 1 / distance)
+	const next = Math.max(distance * factor, Math.min(least, distance))
+	return {...moved, target: along(moved.eye, forward, next)}
 }
 
 // Moves the camera by distances to the right, upwards along `worldUp`, and forward.
 export function fly(pose, worldUp, [right, rise, ahead]) {
-	const at = axes(pose);
-	return translate(pose, along(along(scale(at.right, right), worldUp, rise), at.forward, ahead));
+	const at = axes(pose)
+	return translate(pose, along(along(scale(at.right, right), worldUp, rise), at.forward, ahead))
 }
 
 // Brings a point onto the line of sight and makes it the target; its depth and the directions stay.
 export function focus(pose, point) {
-	const { forward } = axes(pose);
-	const depth = dot(subtract(point, pose.eye), forward);
-	return { ...pose, target: point, eye: along(point, forward, -depth) };
+	const {forward} = axes(pose)
+	const depth = dot(subtract(point, pose.eye), forward)
+	return {...pose, target: point, eye: along(point, forward, -depth)}
 }
 
 // Places the target of a camera that states a direction only: closest to the centre of the content, or
 // at the distance `radius` if that is behind the eye or near it.
 export function withPivot(pose, centre, radius) {
-	const { forward } = axes(pose);
-	const depth = dot(subtract(centre, pose.eye), forward);
-	return { ...pose, target: along(pose.eye, forward, depth > radius / 20 ? depth : radius) };
+	const {forward} = axes(pose)
+	const depth = dot(subtract(centre, pose.eye), forward)
+	return {...pose, target: along(pose.eye, forward, depth > radius / 20 ? depth : radius)}
 }
 
-// Pose at `t` of 0..=1 on the way from one to another, with a smooth start and end. Target, logarithm
-// of the distance and axes are mixed, so that the content stays in view; a way through opposite
-// directions has no middle and ends at once.
+// Pose at `t` of 0..=1 on the way from one to another, with a smooth start and end. The target is mixed,
+// not the eye, so that the content stays in view; a way through opposite directions ends at once.
 export function interpolate(from, to, t) {
-	if (t <= 0) return from;
-	const s = t * t * (3 - 2 * t);
-	const mix = (a, b) => along(scale(a, 1 - s), b, s);
-	const [a, b] = [axes(from), axes(to)];
-	const target = mix(from.target, to.target);
-	const distance = a.distance ** (1 - s) * b.distance ** s;
-	const eye = along(target, unit(mix(a.forward, b.forward)), -distance);
-	const fov = from.fov * (1 - s) + to.fov * s;
-	const pose = { eye, target, up: mix(a.up, b.up), fov };
-	return t < 1 && isValid(pose) ? { ...pose, up: axes(pose).up } : to;
+	if (t <= 0) return from
+	const s = t * t * (3 - 2 * t)
+	const mix = (a, b) => along(scale(a, 1 - s), b, s)
+	const [a, b] = [axes(from), axes(to)]
+	const target = mix(from.target, to.target)
+	const distance = a.distance ** (1 - s) * b.distance ** s
+	const eye = along(target, unit(mix(a.forward, b.forward)), -distance)
+	const fov = from.fov * (1 - s) + to.fov * s
+	const pose = {eye, target, up: mix(a.up, b.up), fov}
+	return t < 1 && isValid(pose) ? {...pose, up: axes(pose).up} : to
 }

@@ -1,374 +1,357 @@
 // Bars, panel, dialogs and marks on the picture: what they show and what their controls set.
 
-import * as camera from "./camera.js";
+import * as camera from "./camera.js"
 
 // Matplotlib's viridis at eighths of the scale, as the server colours layers and maps.
-const VIRIDIS = "440154 472c7a 3b518b 2c718e 21908d 27ad81 5cc863 aadc32 fde725".split(" ");
-const TABS = ["view", "compare", "map", "pixel", "path"];
-const COMPARISONS = ["single", "split", "blink", "difference"];
+const VIRIDIS = "440154 472c7a 3b518b 2c718e 21908d 27ad81 5cc863 aadc32 fde725".split(" ")
+const TABS = ["view", "compare", "map", "pixel", "path"]
+const SOURCE = ["scene", "profile", "layer", "renderer"]
+const COMPARISONS = ["single", "split", "blink", "difference"]
 const AXES = {
-	"+X": [1, 0, 0], "-X": [-1, 0, 0], "+Y": [0, 1, 0], "-Y": [0, -1, 0], "+Z": [0, 0, 1], "-Z": [0, 0, -1],
-};
-const NOTE_MS = 6000;
-const NOTES = 3; // Notes that are shown at once.
-const ROLL = Math.PI / 36;
+	"+X": [1, 0, 0],
+	"-X": [-1, 0, 0],
+	"+Y": [0, 1, 0],
+	"-Y": [0, -1, 0],
+	"+Z": [0, 0, 1],
+	"-Z": [0, 0, -1]
+}
+const NOTE_MS = 6000
+const NOTES = 3 // Notes that are shown at once.
 
-const $ = (id) => document.getElementById(id);
+export const $ = id => document.getElementById(id)
 const text = (id, value) => {
-	if ($(id).textContent !== value) $(id).textContent = value;
-};
-const number = (value, digits = 5) => (value == null ? "–" : String(+value.toPrecision(digits)));
-const numbers = (values, digits) => values.map((value) => number(value, digits)).join(", ");
-const title = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
-const joined = (...parts) => parts.filter(Boolean).join(", ");
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+	if ($(id).textContent !== value) $(id).textContent = value
+}
+const number = (value, digits = 5) => (value == null ? "–" : String(+value.toPrecision(digits)))
+const numbers = (values, digits) => values.map(value => number(value, digits)).join(", ")
+const title = name => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ")
+const joined = (...parts) => parts.filter(Boolean).join(", ")
 
 // Creates an element with a text or children.
 function make(tag, content, properties) {
-	const element = Object.assign(document.createElement(tag), properties);
-	element.append(...[content].flat());
-	return element;
+	const element = Object.assign(document.createElement(tag), properties)
+	element.append(...[content].flat())
+	return element
 }
 
 function options(id, pairs) {
-	const { value } = $(id);
-	$(id).replaceChildren(...pairs.map(([key, label = key]) => make("option", label, { value: key })));
-	if (pairs.some(([key]) => key === value)) $(id).value = value;
+	const {value} = $(id)
+	$(id).replaceChildren(...pairs.map(pair => make("option", [pair].flat().at(-1), {value: [pair].flat()[0]})))
+	if (value) $(id).value = value
 }
 
 // Writes a field unless somebody types in it.
 function field(id, value) {
-	if (document.activeElement !== $(id)) $(id).value = value;
+	if (document.activeElement !== $(id)) $(id).value = value
 }
 
 // Numbers of a field, or null, in which case the field is marked.
 function parsed(id, count, fits) {
-	const values = $(id).value.split(/[\s,;]+/).filter(Boolean).map(Number);
-	const valid = values.length === count && values.every(Number.isFinite) && fits(values);
-	$(id).setAttribute("aria-invalid", !valid);
-	return valid ? values : null;
+	const values = ($(id).value.match(/[^\s,;]+/g) ?? []).map(Number)
+	const valid = values.length === count && values.every(Number.isFinite) && fits(values)
+	$(id).setAttribute("aria-invalid", !valid)
+	return valid ? values : null
 }
 
 function swatch(rgb) {
-	const mark = make("span", "", { className: "swatch" });
-	mark.style.background = `rgb(${rgb.map((c) => clamp(Math.round(c), 0, 255)).join(" ")})`;
-	return mark;
+	const mark = make("span", "", {className: "swatch"})
+	mark.style.background = `rgb(${rgb.map(c => camera.clamp(Math.round(c), 0, 255)).join(" ")})`
+	return mark
 }
 
-const list = (id, pairs) =>
-	$(id).replaceChildren(...pairs.flatMap(([name, value]) => [make("dt", name), make("dd", value)]));
+const list = (id, pairs) => $(id).replaceChildren(...pairs.flatMap(([name, value]) => [make("dt", name), make("dd", value)]))
 
 export function createPanels(app) {
-	const narrow = matchMedia("(max-width: 699px)");
+	const narrow = matchMedia("(max-width: 699px)")
 	// An action that fails leaves a note.
-	const on = (id, action, event = "click") =>
-		$(id).addEventListener(event, (e) => app.attempt(() => action(e)));
-	const set = (id, action) => on(id, () => action($(id).value), "change");
-	const pressed = (id, state) => $(id).setAttribute("aria-pressed", state);
-	const disabled = (ids, state) => ids.forEach((id) => ($(id).disabled = state));
-	let tab = "view";
-	let metrics = null;
-	let shownProbe = null;
-	let queued = false;
-	let cameras = "";
+	const on = (id, action, event = "click") => $(id).addEventListener(event, e => app.attempt(() => action(e)))
+	const set = (id, action) => on(id, () => action($(id).value), "change")
+	const pressed = (id, state) => $(id).setAttribute("aria-pressed", state)
+	const disabled = (ids, state) => ids.forEach(id => ($(id).disabled = state))
+	let tab = "view"
+	let metrics = null
+	let shownProbe = null
+	let queued = false
+	let cameras = ""
 
-	// ---- Tabs and folding ----
-
-	const folded = () => document.body.classList.contains("folded");
+	const folded = () => document.body.classList.contains("folded")
 	function fold(away) {
-		document.body.classList.toggle("folded", away);
-		$("fold").setAttribute("aria-expanded", !away);
-		$("panel").hidden = away && !narrow.matches;
+		document.body.classList.toggle("folded", away)
+		$("fold").setAttribute("aria-expanded", !away)
+		$("panel").hidden = away && !narrow.matches
 		for (const name of TABS) {
-			const chosen = name === tab;
-			$(`tab-${name}`).setAttribute("aria-selected", chosen && !away);
-			$(`tab-${name}`).tabIndex = chosen ? 0 : -1;
-			$(`panel-${name}`).hidden = !chosen || away;
+			const chosen = name === tab
+			$(`tab-${name}`).setAttribute("aria-selected", chosen && !away)
+			$(`tab-${name}`).tabIndex = chosen ? 0 : -1
+			$(`panel-${name}`).hidden = !chosen || away
 		}
 	}
 	function open(name) {
-		tab = name;
-		fold(false);
+		tab = name
+		fold(false)
 	}
 	for (const name of TABS) {
-		on(`tab-${name}`, () => (narrow.matches && tab === name && !folded() ? fold(true) : open(name)));
+		on(`tab-${name}`, () => (narrow.matches && tab === name && !folded() ? fold(true) : open(name)))
 	}
-	on("tabs", ({ key }) => {
-		const step = { ArrowRight: 1, ArrowLeft: TABS.length - 1 }[key];
-		if (!step) return;
-		open(TABS[(TABS.indexOf(tab) + step) % TABS.length]);
-		$(`tab-${tab}`).focus();
-	}, "keydown");
-	on("fold", () => fold(!folded()));
-	narrow.onchange = () => fold(narrow.matches);
-	fold(narrow.matches);
+	$("tabs").onkeydown = ({key}) => {
+		const step = {ArrowRight: 1, ArrowLeft: TABS.length - 1}[key]
+		if (!step) return
+		open(TABS[(TABS.indexOf(tab) + step) % TABS.length])
+		$(`tab-${tab}`).focus()
+	}
+	on("fold", () => fold(!folded()))
+	narrow.onchange = () => fold(narrow.matches)
+	fold(narrow.matches)
 
-	// ---- Top bar ----
-
-	const step = (by) => () => {
-		const { length } = app.welcome.views;
-		const from = app.view ?? app.lens ?? (by > 0 ? -1 : 0);
-		if (length) app.goCam({ view: (from + by + length) % length });
-	};
-	on("view-previous", step(-1));
-	on("view-next", step(1));
+	const step = by => () => {
+		const {length} = app.welcome.views
+		const from = app.view ?? app.lens ?? (by > 0 ? -1 : 0)
+		app.goCam({view: (from + by + length) % length})
+	}
+	on("view-previous", step(-1))
+	on("view-next", step(1))
 	function listViews() {
-		const wanted = $("view-search").value.toLowerCase();
-		const items = app.welcome.views.flatMap(({ name, name_in_file: inFile }, view) => {
-			const label = `${view}  ${name}${inFile && inFile !== name ? ` (${inFile})` : ""}`;
-			if (!label.toLowerCase().includes(wanted)) return [];
+		const wanted = $("view-search").value.toLowerCase()
+		const items = app.welcome.views.flatMap(({name, name_in_file: inFile}, view) => {
+			const label = `${view}  ${name}${inFile && inFile !== name ? ` (${inFile})` : ""}`
+			if (!label.toLowerCase().includes(wanted)) return []
 			const onclick = () => {
-				$("views").hidePopover();
-				app.goCam({ view });
-			};
-			return [make("li", make("button", label, { onclick }))];
-		});
-		$("view-items").replaceChildren(...(items.length ? items : ["No view matches."]));
+				$("views").hidePopover()
+				app.goCam({view})
+			}
+			return [make("li", make("button", label, {onclick}))]
+		})
+		$("view-items").replaceChildren(...(items.length ? items : ["No view matches."]))
 	}
-	on("view-search", listViews, "input");
-	on("views", ({ newState }) => newState === "open" && listViews(), "toggle");
-	app.setMode = (mode) => {
-		app.mode = mode;
-		app.refresh();
-	};
-	on("mode-orbit", () => app.setMode("orbit"));
-	on("mode-fly", () => app.setMode("fly"));
-	on("open-compare", () => open("compare"));
-	on("toggle-map", () => (app.map ? app.hideMap() : showMap()));
+	on("view-search", listViews, "input")
+	on("views", ({newState}) => newState === "open" && listViews(), "toggle")
+	app.setMode = mode => {
+		app.mode = mode
+		app.refresh()
+	}
+	on("mode-orbit", () => app.setMode("orbit"))
+	on("mode-fly", () => app.setMode("fly"))
+	on("open-compare", () => open("compare"))
+	on("toggle-map", () => (app.map ? app.hideMap() : showMap()))
 	on("save", () => {
-		const mode = app.possible();
-		return app.save(app.mapHere() ? "map" : { difference: mode, blink: app.side }[mode] ?? "a");
-	});
-	on("open-help", () => $("help-dialog").showModal());
+		const mode = app.possible()
+		return app.save(app.mapHere() ? "map" : ({difference: mode, blink: app.side}[mode] ?? "a"))
+	})
+	on("open-help", () => $("help-dialog").showModal())
 	on("open-copy", async () => {
-		const [w, h] = app.pictureSize();
-		$("copy-link").value = app.link();
-		$("copy-render").value = $("copy-sim").value = "";
-		$("copy-dialog").showModal();
-		const answer = await app.request({ t: "flags", cam: app.cam(), w, h });
-		({ render: $("copy-render").value, sim: $("copy-sim").value, cameras } = answer);
-	});
+		const [w, h] = app.pictureSize()
+		$("copy-link").value = app.link()
+		$("copy-render").value = $("copy-sim").value = ""
+		$("copy-dialog").showModal()
+		const answer = await app.request({t: "flags", cam: app.cam(), w, h})
+		cameras = answer.cameras
+		// The server knows its own profile, and not the one that is chosen here.
+		const {profile} = app.a
+		for (const what of ["render", "sim"]) {
+			const line = answer[what]
+			$(`copy-${what}`).value = profile ? `${line.replace(/ --profile \S+/, "")} --profile ${profile}` : line
+		}
+	})
 	for (const what of ["link", "render", "sim"]) {
-		on(`do-copy-${what}`, async ({ target }) => {
-			const source = $(`copy-${what}`);
-			source.select();
+		on(`do-copy-${what}`, async ({target}) => {
+			const source = $(`copy-${what}`)
+			source.select()
 			// Beyond localhost, pages without https have no clipboard: the text is left selected.
-			const copied = await navigator.clipboard?.writeText(source.value).then(() => true, () => false);
-			const label = target.textContent;
-			target.textContent = copied ? "Copied" : "Selected";
-			setTimeout(() => (target.textContent = label), 1500);
-		});
+			if (!navigator.clipboard) return
+			await navigator.clipboard.writeText(source.value)
+			app.note(`${target.textContent}: done.`)
+		})
 	}
-	on("save-cameras", () => app.download(cameras, "cameras.json"));
-
-	// ---- View ----
+	on("save-cameras", () => app.download(cameras, "cameras.json"))
 
 	for (const name of ["eye", "target", "up", "fov"]) {
 		set(name, () => {
-			const one = name === "fov";
-			const change = (entry) => ({ ...app.pose, [name]: one ? entry[0] : entry });
-			const entry = parsed(name, one ? 1 : 3, (values) => camera.isValid(change(values)));
-			if (!entry) return;
-			app.interrupt();
-			app.setPose(change(entry), null, one ? null : app.lens);
-		});
+			const one = name === "fov"
+			const change = entry => ({...app.pose, [name]: one ? entry[0] : entry})
+			const entry = parsed(name, one ? 1 : 3, values => camera.isValid(change(values)))
+			if (!entry) return
+			app.interrupt()
+			app.setPose(change(entry), null, one ? null : app.lens)
+		})
 	}
-	on("home", app.goHome);
-	on("level", () => app.moveBy(camera.level, app.up));
-	on("roll-left", () => app.moveBy(camera.roll, -ROLL));
-	on("roll-right", () => app.moveBy(camera.roll, ROLL));
+	on("home", app.goHome)
+	on("roll-left", () => app.command(","))
+	on("roll-right", () => app.command("."))
+	on("level", () => app.command("KeyU"))
 	app.centreHere = () => {
-		const [w, h] = app.pictureSize();
-		const { x, y } = app.cursor ?? { x: w / 2, y: h / 2 };
-		return app.attempt(() => app.centreAt(x, y));
-	};
-	on("centre", app.centreHere);
-	set("world-up", (choice) => {
-		app.up = AXES[choice] ?? (choice === "view" ? camera.axes(app.pose).up : app.welcome.up);
-		if (choice !== "view") app.moveBy(camera.level, app.up);
-	});
-	on("speed", () => (app.speed = 10 ** $("speed").value), "input");
+		const [w, h] = app.pictureSize()
+		const {x, y} = app.cursor ?? {x: w / 2, y: h / 2}
+		return app.attempt(() => app.centreAt(x, y))
+	}
+	on("centre", app.centreHere)
+	set("world-up", choice => {
+		app.up = AXES[choice] ?? (choice === "view" ? camera.axes(app.pose).up : app.welcome.up)
+		if (choice !== "view") app.moveBy(camera.level, app.up)
+	})
 	for (const side of ["a", "b"]) {
-		for (const key of ["scene", "profile", "layer", "renderer"]) {
-			set(`${side}-${key}`, (value) => {
+		for (const key of SOURCE) {
+			$(`${side}-source`).append(make("label", [title(key), make("select", "", {id: `${side}-${key}`})], {className: "row"}))
+			set(`${side}-${key}`, value => {
 				// Only the fast renderer draws layers.
-				if (key === "layer" && value) app[side].renderer = "cpu";
-				if (key === "renderer" && value !== "cpu") app[side].layer = null;
-				if (key !== "scene") app[side][key] = value || null;
-				else if (value === "photo") app.b = { photo: true };
-				else if (value === "") app.b = null;
-				else app[side] = { ...(app[side]?.photo ? app.a : app[side] ?? app.a), scene: Number(value) };
-				if (side === "b" && app.compare === "single") app.compare = "split";
-				app.changed();
-			});
+				if (key === "layer" && value) app[side].renderer = "cpu"
+				if (key === "renderer" && value !== "cpu") app[side].layer = null
+				if (key !== "scene") app[side][key] = value || null
+				else if (value === "photo") app.b = {photo: true}
+				else if (value === "") app.b = null
+				else app[side] = {...(app[side]?.photo ? app.a : (app[side] ?? app.a)), scene: Number(value)}
+				if (side === "b" && app.compare === "single") app.compare = "split"
+				app.changed()
+			})
 		}
 	}
-	set("size", (mode) => {
-		const [width, height] = app.pictureSize();
-		app.size = { mode, width, height };
-		app.draw();
-		app.changed();
-	});
+	set("size", mode => {
+		const [width, height] = app.pictureSize()
+		app.size = {mode, width, height}
+		app.draw()
+		app.changed()
+	})
 	for (const name of ["width", "height"]) {
 		set(name, () => {
-			const { min_side: least, max_side: most, max_pixels: pixels } = app.welcome.limits;
-			const size = (value) => ({ ...app.size, [name]: value });
-			const fits = (v) => v % 1 === 0 && v >= least && v <= most && size(v).width * size(v).height <= pixels;
-			const entry = parsed(name, 1, ([value]) => fits(value));
-			if (!entry) return app.note(`A picture has sides of ${least} to ${most} and at most ${pixels} pixels.`, true);
-			app.size = size(entry[0]);
-			app.changed();
-		});
+			const {min_side: least, max_side: most} = app.welcome.limits
+			const entry = parsed(name, 1, ([value]) => value % 1 === 0 && value >= least && value <= most)
+			if (!entry) return app.note(`A picture has sides of ${least} to ${most} pixels.`, true)
+			app.size = {...app.size, [name]: entry[0]}
+			app.changed()
+		})
 	}
 	for (const name of ["scale", "quality"]) {
-		set(`pace-${name}`, (value) => {
-			app.pace[name] = value === "auto" ? value : Number(value);
-			app.send({ t: "pace", ...app.pace });
-		});
+		set(`pace-${name}`, value => {
+			app.pace[name] = value === "auto" ? value : Number(value)
+			app.send({t: "pace", ...app.pace})
+		})
 	}
 
-	// ---- Compare ----
-
-	app.setCompare = (mode) => {
+	app.setCompare = mode => {
 		if (mode !== "single" && !app.b) {
-			open("compare");
-			return app.note("Choose the source of picture B first.");
+			open("compare")
+			return app.note("Choose the source of picture B first.")
 		}
-		app.compare = mode;
-		app.changed();
-	};
-	for (const mode of COMPARISONS) on(`mode-${mode}`, () => app.setCompare(mode));
-	app.setSplit = (split) => {
-		app.split = clamp(split, 0, 1);
-		app.draw();
-	};
-	const showSide = (side) => {
-		app.side = side;
-		if (app.compare === "blink") app.draw();
-		else app.setCompare("blink");
-	};
-	const ifTouch = (side) => ({ pointerType }) => pointerType === "touch" && showSide(side);
-	on("blink", ({ pointerType }) => {
-		// A finger holds the button instead.
-		if (pointerType !== "touch") showSide(app.compare === "blink" && app.side === "b" ? "a" : "b");
-	});
-	on("blink", ifTouch("b"), "pointerdown");
-	on("blink", ifTouch("a"), "pointerup");
-	on("blink", ifTouch("a"), "pointercancel");
-	on("gain", () => {
-		app.gain = 2 ** $("gain").value;
-		app.changed();
-	}, "input");
+		app.compare = mode
+		app.changed()
+	}
+	for (const mode of COMPARISONS) on(`mode-${mode}`, () => app.setCompare(mode))
+	app.setSplit = split => {
+		app.split = camera.clamp(split, 0, 1)
+		app.draw()
+	}
+	const showSide = side => {
+		app.side = side
+		if (app.compare === "blink") app.draw()
+		else app.setCompare("blink")
+	}
+	// A pointer holds the button, and a key turns it over.
+	on("blink", ({detail}) => detail === 0 && showSide(app.compare === "blink" && app.side === "b" ? "a" : "b"))
+	on("blink", () => showSide("b"), "pointerdown")
+	on("blink", () => showSide("a"), "pointerup")
+	on("blink", () => showSide("a"), "pointercancel")
+	$("gain").oninput = () => {
+		app.gain = 2 ** $("gain").value
+		app.changed()
+	}
 	on("measure", async () => {
-		const of = app.still;
-		metrics = { of, ...(await app.request({ t: "measure" })) };
-		app.refresh();
-	});
-	for (const what of ["a", "b", "difference", "map"]) on(`save-${what}`, () => app.save(what));
-
-	// ---- Map ----
+		const of = app.still
+		metrics = {of, ...(await app.request({t: "measure"}))}
+		app.refresh()
+	})
+	for (const what of ["b", "difference"]) on(`save-${what}`, () => app.save(what))
 
 	const showMap = () => {
-		open("map");
-		const [map, variant] = [$("map-kind").value, $("map-variant").value];
-		app.showMap({ map, variant, pinned: $("map-pinned").checked });
-	};
-	on("map-show", showMap);
-	on("map-cancel", app.hideMap);
-	on("inset-go", () => app.goCam(app.map.cam));
-
-	// ---- Pixel ----
+		open("map")
+		const [map, variant] = [$("map-kind").value, $("map-variant").value]
+		app.showMap({map, variant, pinned: $("map-pinned").checked})
+	}
+	on("map-show", showMap)
+	on("map-cancel", app.hideMap)
+	on("inset-go", () => app.goCam(app.map.cam))
 
 	on("probe", () => {
-		const [w, h] = app.pictureSize();
-		app.cursor = app.cursor ? null : { x: w >> 1, y: h >> 1 };
-		$("stage").focus();
-		app.refresh();
-		return app.cursor && app.probeAndOpen(w >> 1, h >> 1);
-	});
+		const [w, h] = app.pictureSize()
+		app.cursor = app.cursor ? null : {x: w >> 1, y: h >> 1}
+		$("stage").focus()
+		app.refresh()
+		return app.cursor && app.probeAndOpen(w >> 1, h >> 1)
+	})
 	app.probeAndOpen = async (x, y) => {
-		await app.probeAt(x, y);
-		open("pixel");
-	};
+		await app.probeAt(x, y)
+		open("pixel")
+	}
 	// While a probe is on its way the cursor moves on; only its last place is asked for.
-	let busy = false;
+	let busy = false
 	app.moveCursor = async (dx, dy) => {
-		const [w, h] = app.pictureSize();
-		app.cursor = { x: clamp(app.cursor.x + dx, 0, w - 1), y: clamp(app.cursor.y + dy, 0, h - 1) };
-		app.refresh();
-		if (busy) return;
-		busy = true;
-		for (let asked; app.cursor && asked !== app.cursor; ) {
-			asked = app.cursor;
-			await app.attempt(() => app.probeAt(asked.x, asked.y));
+		const [w, h] = app.pictureSize()
+		app.cursor = {x: camera.clamp(app.cursor.x + dx, 0, w - 1), y: camera.clamp(app.cursor.y + dy, 0, h - 1)}
+		app.refresh()
+		if (busy) return
+		busy = true
+		for (let asked; app.cursor && asked !== app.cursor;) {
+			asked = app.cursor
+			await app.attempt(() => app.probeAt(asked.x, asked.y))
 		}
-		busy = false;
-	};
-	on("pixel-focus", () => app.centre(app.probe.point));
+		busy = false
+	}
+	on("pixel-focus", () => app.centre(app.probe.point))
 
 	function showProbe() {
-		const { probe } = app;
-		if (probe === shownProbe) return;
-		shownProbe = probe;
-		$("pixel").hidden = false;
-		$("pixel-focus").hidden = !probe.point;
+		const {probe} = app
+		if (probe === shownProbe) return
+		shownProbe = probe
+		$("pixel").hidden = false
+		$("pixel-focus").hidden = !probe.point
 		list("pixel-values", [
 			["Pixel", `${probe.x}, ${probe.y}`],
-			["Colour", [swatch(probe.rgb8), probe.rgb8.join(", ")]],
-			["Colour, 0 to 1", numbers(probe.rgb)],
+			["Colour", [swatch(probe.rgb8), `${probe.rgb8.join(", ")} (${numbers(probe.rgb, 4)})`]],
 			["Alpha", number(probe.alpha)],
 			["Mean depth", number(probe.depth)],
 			["Median depth", number(probe.depth_median)],
 			["Fragments", number(probe.count)],
-			...Object.entries(probe.maps ?? {}).map(([name, value]) => [title(name), number(value)]),
-		]);
-		const rows = probe.splats.map(({ index, weight, alpha, depth, rgb }) => {
-			const colour = [swatch(rgb.map((c) => 255 * c)), rgb.map((c) => c.toFixed(2)).join(" ")];
-			const cells = [String(index), number(weight, 3), number(alpha, 3), number(depth, 4), colour];
-			return make("tr", cells.map((cell) => make("td", cell)));
-		});
-		$("splats").replaceChildren(...rows);
-		const { rest_count: rest, rest_weight: weight } = probe;
-		text("rest", rest ? `${rest} more splats weigh ${number(weight, 3)} together.` : "");
+			...Object.entries(probe.maps ?? {}).map(([name, value]) => [title(name), number(value)])
+		])
+		const rows = probe.splats.map(({index, weight, alpha, depth, rgb}) => {
+			const colour = [swatch(rgb.map(c => 255 * c)), rgb.map(c => c.toFixed(2)).join(" ")]
+			const cells = [String(index), number(weight, 3), number(alpha, 3), number(depth, 4), colour].map(cell => make("td", cell))
+			return make("tr", cells)
+		})
+		$("splats").replaceChildren(...rows)
+		const {rest_count: rest, rest_weight: weight} = probe
+		text("rest", rest ? `${rest} more splats weigh ${number(weight, 3)} together.` : "")
 	}
 
-	// ---- Path ----
-
 	on("key-add", () => {
-		app.keys.push({ ...app.cam(), seconds: 2 });
-		listKeys();
-	});
-	on("play", () => (app.playing ? app.stop() : app.play()));
+		app.keys.push({...app.cam(), seconds: 2})
+		listKeys()
+	})
+	on("play", () => (app.playing ? app.stop() : app.play()))
 	on("path-save", async () => {
-		const answer = await app.request({ t: "fly", keys: app.keys, fps: app.fps });
-		app.download(answer.camera_path, "camera_path.json");
-	});
-	set("fps", () => {
-		app.fps = parsed("fps", 1, ([fps]) => fps > 0 && fps <= 240)?.[0] ?? app.fps;
-	});
+		const answer = await app.request({t: "fly", keys: app.keys, fps: app.fps})
+		app.download(answer.camera_path, "camera_path.json")
+	})
 
 	function listKeys() {
-		const { keys } = app;
+		const {keys} = app
 		const items = keys.map((key, index) => {
 			// The first key starts the path; a key that is moved away from there lasts a while again.
-			key.seconds = index && (key.seconds || 2);
+			key.seconds = index && (key.seconds || 2)
 			const labelled = (element, label) => {
-				element.ariaLabel = `${label} ${index + 1}`;
-				return element;
-			};
-			const button = (label, what, onclick, off) =>
-				labelled(make("button", label, { title: what, disabled: off, onclick }), what);
-			const move = (by) => () => {
-				keys.splice(index + by, 0, ...keys.splice(index, 1));
-				listKeys();
-			};
-			const input = make("input", "", { value: key.seconds, inputMode: "decimal", disabled: !index });
+				element.ariaLabel = `${label} ${index + 1}`
+				return element
+			}
+			const button = (label, what, onclick, off) => labelled(make("button", label, {title: what, disabled: off, onclick}), what)
+			const move = by => () => {
+				keys.splice(index + by, 0, ...keys.splice(index, 1))
+				listKeys()
+			}
+			const input = make("input", "", {value: key.seconds, inputMode: "decimal", disabled: !index})
 			input.onchange = () => {
-				const value = Number(input.value);
-				input.ariaInvalid = !(value > 0 && value <= 600);
-				if (value > 0 && value <= 600) key.seconds = value;
-				app.refresh();
-			};
+				const value = Number(input.value)
+				input.ariaInvalid = !(value > 0 && value <= 600)
+				if (value > 0 && value <= 600) key.seconds = value
+				app.refresh()
+			}
 			return make("li", [
 				make("span", `${index + 1}  ${app.welcome.views[key.view]?.name ?? numbers(key.eye, 3)}`),
 				labelled(input, "Seconds before key"),
@@ -376,185 +359,177 @@ export function createPanels(app) {
 				button("↑", "Move up key", move(-1), !index),
 				button("↓", "Move down key", move(1), index === keys.length - 1),
 				button("×", "Delete key", () => {
-					keys.splice(index, 1);
-					listKeys();
-				}),
-			]);
-		});
-		$("keys").replaceChildren(...items);
-		app.refresh();
+					keys.splice(index, 1)
+					listKeys()
+				})
+			])
+		})
+		$("keys").replaceChildren(...items)
+		app.refresh()
 	}
 
 	app.escape = () => {
-		if (app.playing) app.stop();
-		else if (app.map) app.hideMap();
-		else app.cursor = null;
-		app.refresh();
-	};
+		if (app.playing) app.stop()
+		else if (app.map) app.hideMap()
+		else app.cursor = null
+		app.refresh()
+	}
 
 	app.note = (message, fault = false) => {
-		const close = make("button", "×", { ariaLabel: "Close the message", onclick: () => note.remove() });
-		const note = make("div", [make("span", message), close], { className: fault ? "note fault" : "note" });
+		const close = make("button", "×", {ariaLabel: "Close the message", onclick: () => note.remove()})
+		const note = make("div", [make("span", message), close], {className: fault ? "note fault" : "note"})
 		for (const old of [...$("notes").children]) {
-			if (old.textContent === note.textContent || $("notes").children.length >= NOTES) old.remove();
+			if (old.textContent === note.textContent || $("notes").children.length >= NOTES) old.remove()
 		}
-		$("notes").append(note);
-		if (!fault) setTimeout(() => note.remove(), NOTE_MS);
-	};
-
-	// ---- What is shown ----
+		$("notes").append(note)
+		if (!fault) setTimeout(() => note.remove(), NOTE_MS)
+	}
 
 	app.fill = () => {
-		const { scenes, views, profiles, layers, variants, maps, version, commit } = app.welcome;
-		text("scene", scenes[0].name);
-		document.title = `${scenes[0].name} – quadrille`;
-		const named = scenes.map(({ name }, index) => [String(index), name]);
-		const photo = views.some((view) => view.photo) ? [["photo", "Photo of the view"]] : [];
-		options("a-scene", named);
-		options("b-scene", [["", "Nothing"], ...named, ...photo]);
-		const emulated = variants.map((name) => [`emulated:${name}`, `Emulated GPU, ${name}`]);
+		const {scenes, views, profiles, layers, variants, maps, version, commit} = app.welcome
+		text("scene", scenes[0].name)
+		document.title = `${scenes[0].name} – quadrille`
+		const named = scenes.map(({name}, index) => [String(index), name])
+		const photo = views.some(view => view.photo) ? [["photo", "Photo of the view"]] : []
+		options("a-scene", named)
+		options("b-scene", [["", "Nothing"], ...named, ...photo])
+		const emulated = variants.map(name => [`emulated:${name}`, `Emulated GPU, ${name}`])
 		for (const side of ["a", "b"]) {
-			options(`${side}-profile`, [["", `Of the scene (${scenes[0].profile})`], ...profiles.map((name) => [name])]);
-			options(`${side}-layer`, [["", "Colours"], ...layers.map((name) => [name, title(name)])]);
-			options(`${side}-renderer`, [["cpu", "Fast"], ["reference", "Reference (still only)"], ...emulated]);
+			options(`${side}-profile`, [["", `Of the scene (${scenes[0].profile})`], ...profiles])
+			options(`${side}-layer`, [["", "Colours"], ...layers.map(name => [name, title(name)])])
+			options(`${side}-renderer`, [["cpu", "Fast"], ["reference", "Reference (still only)"], ...emulated])
 		}
-		options("map-kind", maps.map(({ name, title }) => [name, title]));
-		options("map-variant", variants.toReversed().map((name) => [name]));
-		$("a-scene-row").hidden = scenes.length < 2;
-		disabled(["view-list", "view-previous", "view-next"], !views.length);
-		const about = scenes.map(({ name, splats, sh_degree: sh }) => `${name}: ${splats} splats, SH degree ${sh}.`);
-		text("about", `${about.join(" ")} quadrille ${version} (${commit}).`);
-	};
-	options("world-up", [["scene", "Of the scene"], ...Object.keys(AXES).map((name) => [name]), ["view", "Of this view"]]);
+		const kinds = maps.map(({name, title}) => [name, title])
+		options("map-kind", kinds)
+		options("map-variant", variants.toReversed())
+		$("a-scene").parentElement.hidden = scenes.length < 2
+		text("about", `${scenes.map(({splats}) => splats).join(" and ")} splats; quadrille ${version} (${commit})`)
+	}
+	options("world-up", [["scene", "Of the scene"], ...Object.keys(AXES), ["view", "Of this view"]])
 
 	app.refresh = () => {
-		if (!queued) requestAnimationFrame(update);
-		queued = true;
-	};
+		if (!queued) requestAnimationFrame(update)
+		queued = true
+	}
 	function update() {
-		queued = false;
-		updateBar();
-		if (!app.welcome) return;
-		const { pose, view, map } = app;
-		const listed = app.welcome.views[view ?? app.lens];
-		text("view-list", listed ? `${view === null ? "near " : ""}${listed.name}` : "Views");
-		pressed("mode-orbit", app.mode === "orbit");
-		pressed("mode-fly", app.mode === "fly");
-		$("joystick").hidden = app.mode !== "fly" || !matchMedia("(pointer: coarse)").matches;
-		for (const name of ["eye", "target", "up"]) field(name, numbers(pose[name]));
-		field("fov", number(pose.fov));
-		field("speed", Math.log10(app.speed));
+		queued = false
+		updateBar()
+		if (!app.welcome) return
+		const {pose, view, map} = app
+		const listed = app.welcome.views[view ?? app.lens]
+		text("view-list", listed ? `${view === null ? "near " : ""}${listed.name}` : "Views")
+		pressed("mode-orbit", app.mode === "orbit")
+		pressed("mode-fly", app.mode === "fly")
+		$("joystick").hidden = app.mode !== "fly" || !matchMedia("(pointer: coarse)").matches
+		for (const name of ["eye", "target", "up"]) field(name, numbers(pose[name]))
+		field("fov", number(pose.fov))
 		for (const side of ["a", "b"]) {
-			const source = app[side];
-			field(`${side}-scene`, source?.photo ? "photo" : source?.scene ?? "");
-			for (const key of ["profile", "layer", "renderer"]) {
-				disabled([`${side}-${key}`], !source || source.photo);
-				field(`${side}-${key}`, source?.[key] ?? "");
+			const source = app[side]
+			field(`${side}-scene`, source?.photo ? "photo" : (source?.scene ?? ""))
+			for (const key of SOURCE.slice(1)) {
+				disabled([`${side}-${key}`], !source || source.photo)
+				field(`${side}-${key}`, source?.[key] ?? "")
 			}
 		}
-		field("size", app.size.mode);
-		$("custom-size").hidden = app.size.mode !== "custom";
-		field("width", app.size.width);
-		field("height", app.size.height);
-		updateCompare();
-		updateMap(map ?? {});
-		updateMarks();
-		showProbe();
-		pressed("probe", app.cursor !== null);
-		disabled(["play", "path-save"], app.keys.length < 2);
-		text("play", app.playing ? "Stop" : "Play");
-		text("path-text", `${app.keys.length} keys, ${number(app.keys.reduce((sum, key) => sum + key.seconds, 0))} s.`);
+		field("size", app.size.mode)
+		$("custom-size").hidden = app.size.mode !== "custom"
+		field("width", app.size.width)
+		field("height", app.size.height)
+		updateCompare()
+		updateMap(map ?? {})
+		updateMarks()
+		showProbe()
+		pressed("probe", app.cursor !== null)
+		disabled(["play", "path-save"], app.keys.length < 2)
+		text("play", app.playing ? "Stop" : "Play")
+		text("path-text", `${app.keys.length} keys, ${number(app.keys.reduce((sum, key) => sum + key.seconds, 0))} s.`)
 	}
 
 	function updateBar() {
-		const { state, still } = app;
-		const progress = state === "SETTLING" ? still?.progress : null;
-		const { scale, quality, w, render, encode, bytes, latency } = app.stats;
-		text("badge", ["EXACT", "LOST", "CONNECTING"].includes(state) ? state : "PREVIEW");
-		const preview = state === "EXACT" ? "" : joined(scale, quality && `JPEG ${quality}`);
-		text("badge-note", progress == null ? preview : `${Math.round(100 * progress)} %`);
-		$("still-cancel").hidden = progress == null;
-		if (!w) return;
-		const zoom = app.factor === 1 ? "" : ` at ${Math.round(100 * app.factor)} %`;
-		text("stat-size", `${$("canvas").width} × ${$("canvas").height}${zoom}`);
-		text("stat-fps", app.rate() ? `${app.rate()} frames/s` : "");
-		text("stat-times", `render ${number(render / 1000, 3)} ms, encode ${number(encode / 1000, 3)} ms`);
-		text("stat-bytes", `${number(bytes / 1000, 3)} KB`);
-		text("stat-latency", `drawn after ${Math.round(latency)} ms`);
+		const {state, still} = app
+		const progress = state === "SETTLING" ? still?.progress : null
+		const {scale, quality, w, render, encode, bytes, latency} = app.stats
+		text("badge", ["EXACT", "LOST", "CONNECTING"].includes(state) ? state : "PREVIEW")
+		const preview = state === "EXACT" ? "" : joined(scale, quality && `JPEG ${quality}`)
+		text("badge-note", progress == null ? preview : `${Math.round(100 * progress)} %`)
+		$("still-cancel").hidden = progress == null
+		if (!w) return
+		text("stat-size", `${$("canvas").width} × ${$("canvas").height}`)
+		text("stat-fps", app.rate() ? `${app.rate()} frames/s` : "")
+		text("stat-times", `render ${number(render / 1000, 3)} ms, encode ${number(encode / 1000, 3)} ms`)
+		text("stat-bytes", `${number(bytes / 1000, 3)} KB`)
+		text("stat-latency", `drawn after ${Math.round(latency)} ms`)
 	}
-	on("still-cancel", () => app.cancelStill());
+	on("still-cancel", app.cancelStill)
 
 	function updateCompare() {
-		const { b, compare } = app;
-		for (const mode of COMPARISONS) pressed(`mode-${mode}`, compare === mode);
-		pressed("blink", compare === "blink" && app.side === "b");
-		$("photo-note").hidden = !b?.photo || app.possible() !== "single";
-		field("gain", Math.log2(app.gain));
-		text("gain-value", `× ${app.gain}`);
-		disabled(["measure", "save-b", "save-difference"], app.possible() === "single" || app.state !== "EXACT");
-		const { psnr_db: psnr, ssim, flip } = metrics ?? {};
-		const fresh = metrics && metrics.of === app.still;
-		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`;
-		list("metrics", fresh ? [["PSNR", ratio], ["SSIM", number(ssim)], ["FLIP", number(flip)]] : []);
+		const {b, compare} = app
+		for (const mode of COMPARISONS) pressed(`mode-${mode}`, compare === mode)
+		pressed("blink", compare === "blink" && app.side === "b")
+		$("photo-note").hidden = !b?.photo || app.possible() !== "single"
+		field("gain", Math.log2(app.gain))
+		text("gain-value", `× ${app.gain}`)
+		disabled(["measure", "save-b", "save-difference"], app.possible() === "single" || app.state !== "EXACT")
+		const {psnr_db: psnr, ssim, flip} = metrics ?? {}
+		const fresh = metrics && metrics.of === app.still
+		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`
+		const rows = [["PSNR", ratio], ["SSIM", number(ssim)], ["FLIP", number(flip)]]
+		list("metrics", fresh ? rows : [])
 	}
 
-	function updateMap({ id, info, picture, progress }) {
-		pressed("toggle-map", Boolean(id));
-		$("map-progress").hidden = !id || Boolean(picture);
-		$("map-progress").value = progress ?? 0;
-		disabled(["map-cancel"], !id);
-		disabled(["save-map"], !picture || app.state !== "EXACT");
-		text("map-cancel", picture ? "Hide map" : "Cancel");
-		const result = info && `${joined(`${info.title}: up to ${info.max}`, info.cycles && `${info.cycles} cycles`)}.`;
-		text("map-text", result ?? (id ? "The emulator runs." : "A run takes seconds; the picture stays usable meanwhile."));
-		const here = app.mapHere();
-		$("inset").hidden = !picture || here;
-		const inset = $("inset-canvas");
+	function updateMap({id, info, picture, progress}) {
+		pressed("toggle-map", Boolean(id))
+		$("map-progress").hidden = !id || Boolean(picture)
+		$("map-progress").value = progress ?? 0
+		disabled(["map-cancel"], !id)
+		text("map-cancel", picture ? "Hide map" : "Cancel")
+		const result = info && `${joined(`${info.title}: up to ${info.max}`, info.cycles && `${info.cycles} cycles`)}.`
+		text("map-text", result ?? (id ? "The emulator runs." : "A run takes seconds; the picture stays usable meanwhile."))
+		const here = app.mapHere()
+		$("inset").hidden = !picture || here
+		const inset = $("inset-canvas")
 		if (picture && inset.of !== picture) {
-			Object.assign(inset, { of: picture, width: picture.width, height: picture.height });
-			inset.getContext("2d").drawImage(picture, 0, 0);
-			text("inset-title", info.title);
+			Object.assign(inset, {of: picture, width: picture.width, height: picture.height})
+			inset.getContext("2d").drawImage(picture, 0, 0)
+			text("inset-title", info.title)
 		}
-		const legend = here ? { ...info, low: 0, high: info.top } : app.legend();
-		$("legend").hidden = !legend;
-		if (!legend) return;
+		const legend = here ? {...info, low: 0, high: info.top} : app.legend()
+		$("legend").hidden = !legend
+		if (!legend) return
 		// Colours stand at eighths of the curve; the bar is linear in the values.
-		const stops = VIRIDIS.map((colour, i) => `#${colour} ${100 * (i / 8) ** (legend.curve === "root" ? 2 : 1)}%`);
-		$("legend-bar").style.background = `linear-gradient(to right, ${stops})`;
-		text("legend-title", legend.title);
-		text("legend-low", number(legend.low, 4));
-		text("legend-high", number(legend.high, 4));
-		const largest = legend.max > legend.high && `largest ${number(legend.max, 4)}`;
-		text("legend-note", joined(largest, legend.nothing && `black: ${legend.nothing}`));
+		const stops = VIRIDIS.map((colour, i) => `#${colour} ${100 * (i / 8) ** (legend.curve === "root" ? 2 : 1)}%`)
+		$("legend-bar").style.background = `linear-gradient(to right, ${stops})`
+		text("legend-title", legend.title)
+		text("legend-low", number(legend.low, 4))
+		text("legend-high", number(legend.high, 4))
+		const largest = legend.max > legend.high && `largest ${number(legend.max, 4)}`
+		text("legend-note", joined(largest, legend.nothing && `black: ${legend.nothing}`))
 	}
 
 	// Split line, names of both sides and the probed point, in their places on the picture.
 	function updateMarks() {
-		const { left, top, width, height } = app.place;
+		const {left, top, width, height} = app.place
 		const put = (id, values) => {
-			for (const [name, value] of Object.entries(values)) $(id).style[name] = `${value}px`;
-		};
-		const mode = app.mapHere() ? "single" : app.possible();
-		$("line").hidden = mode !== "split";
-		put("line", { left: left + app.split * width, top, height });
-		$("line").ariaValueNow = Math.round(100 * app.split);
-		for (const side of ["a", "b"]) {
-			const { photo, scene, profile, layer, renderer } = app[side] ?? app.a;
-			const names = [app.welcome.scenes[scene]?.name, profile, layer, renderer !== "cpu" && renderer];
-			text(`side-${side}`, `${side.toUpperCase()}: ${photo ? "photo" : joined(...names)}`);
-			$(`side-${side}`).hidden = mode !== "split" && (mode !== "blink" || app.side !== side);
+			for (const [name, value] of Object.entries(values)) $(id).style[name] = `${value}px`
 		}
-		const [w, h] = app.pictureSize();
-		const { probe } = app;
-		let at = app.cursor;
+		const mode = app.mapHere() ? "single" : app.possible()
+		$("line").hidden = mode !== "split"
+		put("line", {left: left + app.split * width, top, height})
+		$("line").ariaValueNow = Math.round(100 * app.split)
+		for (const side of ["a", "b"]) {
+			$(`side-${side}`).hidden = mode !== "split" && (mode !== "blink" || app.side !== side)
+		}
+		const [w, h] = app.pictureSize()
+		const {probe} = app
+		let at = app.cursor
 		if (!at && probe && tab === "pixel") {
-			if (app.isHere(probe.cam)) at = probe;
+			if (app.isHere(probe.cam)) at = probe
 			else if (probe.point) {
-				const [x, y, depth] = camera.project(app.pose, probe.point, w, h);
-				if (depth > 0) at = { x: x - 0.5, y: y - 0.5 };
+				const [x, y, depth] = camera.project(app.pose, probe.point, w, h)
+				if (depth > 0) at = {x: x - 0.5, y: y - 0.5}
 			}
 		}
-		$("marker").hidden = !at;
-		if (at) put("marker", { left: left + ((at.x + 0.5) / w) * width, top: top + ((at.y + 0.5) / h) * height });
+		$("marker").hidden = !at
+		if (at) put("marker", {left: left + ((at.x + 0.5) / w) * width, top: top + ((at.y + 0.5) / h) * height})
 	}
 }

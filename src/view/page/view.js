@@ -1,762 +1,702 @@
 // The page of `quadrille view`: what is asked of the server, and how its pictures reach the canvas.
 
-import * as camera from "./camera.js";
-import { createControls } from "./controls.js";
-import { createPanels } from "./panels.js";
+import * as camera from "./camera.js"
+import {createControls} from "./controls.js"
+import {$, createPanels} from "./panels.js"
 
-const PROTOCOL = 1;
-const SETTLE_MS = 150; // Time without input after which the exact picture is asked for.
-const MOVE_MS = 300; // Duration of a move to a listed view.
-const REQUEST_MS = 15; // Least time between two requests for a frame: at most 60 per second.
-const GOT_MS = 12; // Least time between two confirmations of parts, far below the server's limit.
-const RETRY_S = [0.5, 1, 2, 4, 8];
-const SILENCE_MS = 3000; // Time without an answer after which the server is asked whether it lives.
-const STATUS_MS = 5000;
-const TOKEN = "quadrille.token";
-const HEADER_BYTES = 32;
-const [FRAME, STILL_A, STILL_B, DIFFERENCE, MAP, FILE] = [1, 2, 3, 4, 5, 6];
-const TYPES = [, "image/jpeg", "image/webp", "image/png"];
-const SCALES = { 8: "", 6: "3/4", 4: "1/2", 3: "3/8", 2: "1/4" }; // By eighths.
+const PROTOCOL = 1
+const SETTLE_MS = 150 // Time without input before a still.
+const MOVE_MS = 300 // Duration of a move to a listed view.
+const REQUEST_MS = 15 // Least time between frames: at most 60 per second.
+const GOT_MS = 12 // Least time between confirmations, far below the server's limit.
+const RETRY_S = [0.5, 1, 2, 4, 8]
+const SILENCE_MS = 3000 // Time without an answer before the server is asked for its status.
+const TOKEN = "quadrille.token"
+const HEADER_BYTES = 32
+const [FRAME, STILL_A, STILL_B, DIFFERENCE, MAP, FILE] = [1, 2, 3, 4, 5, 6]
+const TYPES = [, "image/jpeg", "image/webp", "image/png"]
+const SCALES = {8: "", 6: "3/4", 4: "1/2", 3: "3/8", 2: "1/4"} // By eighths.
 // First luminance step of a JPEG's quantization table, from which its quality is read.
-const QUALITIES = { 3: 90, 10: 70, 16: 50 };
-const INVALID = "This address is no longer valid. Open the one that quadrille printed.";
-const UPDATED = "The server was updated.";
+const QUALITIES = {3: 90, 10: 70, 16: 50}
+const INVALID = "This address is no longer valid. Open the one that quadrille printed."
+const UPDATED = "The server was updated."
 
-export const $ = (id) => document.getElementById(id);
-const canvas = $("canvas");
-const context = canvas.getContext("2d", { alpha: false });
-const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+const canvas = $("canvas")
+const context = canvas.getContext("2d", {alpha: false})
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)")
 
 const app = {
 	state: "CONNECTING",
 	welcome: null,
 	pose: null,
-	view: null, // Index of the listed view that is shown, or null after a movement.
-	lens: null, // Listed view whose intrinsics the camera keeps, or null.
+	view: null, // Index of the listed view, until the camera moves.
+	lens: null, // Index of the listed view whose intrinsics the camera has.
 	up: [0, -1, 0],
 	mode: "orbit",
 	speed: 1, // Factor of the speed of flight.
-	a: { scene: 0, profile: null, renderer: "cpu", layer: null },
+	a: {scene: 0, profile: null, renderer: "cpu", layer: null},
 	b: null,
 	compare: "single", // single, split, blink or difference
 	side: "a", // Side that is shown in the mode blink.
 	split: 0.5,
 	gain: 4,
-	size: { mode: "window", width: 980, height: 545 },
-	pace: { scale: "auto", quality: "auto" },
-	still: null, // { seq, cam, wanted, pictures, done, progress }
-	map: null, // { id, cam, request, info, picture, progress, visible }
+	size: {mode: "window", width: 980, height: 545},
+	pace: {scale: "auto", quality: "auto"},
+	still: null, // { seq, show, wanted, pictures, exact, progress }
+	map: null, // { id, cam, request, progress, info, picture }
 	probe: null, // Last answer, with the camera and the point on the surface.
 	keys: [],
 	playing: null,
 	stats: {},
-	fps: 30,
-	cursor: null, // Pixel of the keyboard's probe.
-};
+	fps: 30, // Of paths.
+	cursor: null // Pixel of the keyboard's probe.
+}
 
-let socket = null;
-let number = 0; // Shared by frames, stills and requests, so that `progress` is never ambiguous.
-let attempts = 0;
-let retryAt = 0;
-let dirty = false;
-let settleTimer = 0;
-let lastRequest = 0;
-let waitingSince = 0; // Time of the first request since the last message, or 0.
-let lastGot = 0;
-let gotTimer = 0;
-let gotBytes = 0;
-let looping = false;
-let lastTick = 0;
-let tween = null;
-let box = { width: 16, height: 16 }; // Stage in device pixels.
-let drawnSeq = 0;
-let current = null; // Picture on the canvas: { seq, mode, pictures, w, h }.
-let link = null; // Camera and sources of the address that was opened, as JSON.
-let resizeTimer = 0;
-let saveWhenExact = null;
-const sent = new Map(); // Requests for pictures by number: { at, cam, w, h }.
-const parts = new Map(); // Pictures that are arriving, by kind and number.
-const pending = new Map(); // Promises of answers by number.
-const legends = new Map();
-const drawTimes = [];
-
-// ---- Camera and what is shown ----
+let socket = null
+let number = 0 // Of frames, stills and requests, so that `progress` is never ambiguous.
+let attempts = 0
+let retryAt = 0
+let lossText = ""
+let farewell // Why the server ends the connection.
+let dirty = false
+let settleTimer = 0
+let lastRequest = 0
+let waitingSince = 0 // Time of the first request since the last message, or 0.
+let lastGot = 0
+let gotTimer = 0
+let gotBytes = 0
+let looping = false
+let lastTick = 0
+let tween = null
+let box = {width: 16, height: 16} // Stage in device pixels.
+let drawnSeq = 0
+let current = null // Picture on the canvas: { seq, mode, pictures, w, h }.
+let link = null // Camera and sources of the address that was opened, as JSON.
+const sent = new Map() // Requests for pictures by number: { at, w, h }.
+const parts = new Map() // Pictures that are arriving, by kind and number.
+const pending = new Map() // Promises of answers by number.
+const legends = new Map()
+const drawTimes = []
 
 app.cam = () => {
-	if (app.view !== null) return { view: app.view };
-	const { eye, target, up, fov } = app.pose;
-	return { eye, target, up, fov_degrees: fov, lens: app.lens };
-};
+	if (app.view !== null) return {view: app.view}
+	const {eye, target, up, fov} = app.pose
+	return {eye, target, up, fov_degrees: fov, lens: app.lens}
+}
 
-const poseOf = (cam) => ({ eye: cam.eye, target: cam.target, up: cam.up, fov: cam.fov_degrees });
-app.viewPose = (index) => {
-	const { home, radius, views } = app.welcome;
-	return camera.withPivot(poseOf(views[index].cam), home.target, radius);
-};
+const poseOf = cam => ({eye: cam.eye, target: cam.target, up: cam.up, fov: cam.fov_degrees})
+app.viewPose = index => {
+	const {home, radius, views} = app.welcome
+	return camera.withPivot(poseOf(views[index].cam), home.target, radius)
+}
 
 // Takes a pose; `view` is its index if it is a listed view.
 app.setPose = (pose, view = null, lens = app.lens) => {
-	app.pose = pose;
-	app.view = view;
-	app.lens = lens;
-	app.changed();
-};
+	app.pose = pose
+	app.view = view
+	app.lens = lens
+	app.changed()
+}
 app.moveBy = (movement, ...rest) => {
-	if (!app.pose) return;
-	app.interrupt();
-	app.setPose(movement(app.pose, ...rest));
-};
+	if (!app.pose) return
+	app.interrupt()
+	app.setPose(movement(app.pose, ...rest))
+}
 
 // Stops what moves the camera by itself.
 app.interrupt = () => {
-	tween = null;
-	if (app.playing) app.stop();
-};
+	tween = null
+	if (app.playing) app.stop()
+}
 
 app.glide = (pose, view, lens) => {
-	app.interrupt();
-	if (reducedMotion.matches || !app.pose) return app.setPose(pose, view, lens);
-	tween = { from: app.pose, to: pose, view, lens, start: performance.now() };
-	wake();
-};
+	app.interrupt()
+	if (reducedMotion.matches || !app.pose) return app.setPose(pose, view, lens)
+	tween = {from: app.pose, to: pose, view, lens, start: performance.now()}
+	wake()
+}
 // Pose, listed view and lens of a CAM.
-const standing = (cam) =>
-	cam.view === undefined
-		? [poseOf(cam), null, cam.lens ?? null]
-		: [app.viewPose(cam.view), cam.view, cam.view];
-app.goCam = (cam) => app.glide(...standing(cam));
+const standing = cam => (cam.view === undefined ? [poseOf(cam), null, cam.lens ?? null] : [app.viewPose(cam.view), cam.view, cam.view])
+app.goCam = cam => app.glide(...standing(cam))
 // The first listed view, or a camera that flags describe without a file.
-const home = ({ home }) => (home.lens === null ? home : { view: home.lens });
-app.goHome = () => app.goCam(home(app.welcome));
+const home = ({home}) => (home.lens == null ? home : {view: home.lens})
+app.goHome = () => app.goCam(home(app.welcome))
 
 // The mode of comparison that is possible now: photos exist at listed views only.
-app.possible = () =>
-	!app.b || (app.b.photo && !app.welcome.views[app.view]?.photo) ? "single" : app.compare;
+app.possible = () => (!app.b || (app.b.photo && !app.welcome.views[app.view]?.photo) ? "single" : app.compare)
 
 // What a request asks for: frames come from the fast renderer, and a blink's still holds both sides.
-app.show = (still) => {
-	const live = (source) => (still || source.photo ? source : { ...source, renderer: "cpu" });
-	const { split, gain } = app;
-	let mode = app.possible();
-	const a = live(mode === "blink" && !still && app.side === "b" ? app.b : app.a);
-	if (mode === "blink") mode = still ? "split" : "single";
-	return { a, b: mode === "single" ? null : live(app.b), mode, split, gain };
-};
+app.show = still => {
+	const live = source => (still || source.photo ? source : {...source, renderer: "cpu"})
+	const {split, gain} = app
+	let mode = app.possible()
+	const a = live(mode === "blink" && !still && app.side === "b" ? app.b : app.a)
+	if (mode === "blink") mode = still ? "split" : "single"
+	return {a, b: mode === "single" ? null : live(app.b), mode, split, gain}
+}
 
 app.pictureSize = () => {
-	const { max_pixels: most, min_side: least, max_side: side } = app.welcome.limits;
-	const { mode } = app.size;
-	const listed = app.welcome.views[app.view ?? app.lens];
-	const { width, height } = mode === "custom" ? app.size : (mode === "camera" && listed) || box;
+	const {max_pixels: most, min_side: least, max_side: side} = app.welcome.limits
+	const {mode} = app.size
+	const listed = app.welcome.views[app.view ?? app.lens]
+	const {width, height} = mode === "custom" ? app.size : (mode === "camera" && listed) || box
 	// A picture that is too large is made of whole blocks of device pixels.
 	for (let block = 1; ; block++) {
-		const [w, h] = [width, height].map((v) => Math.min(Math.max(Math.floor(v / block), least), side));
-		if (w * h <= most) return [w, h];
+		const [w, h] = [width, height].map(v => camera.clamp(Math.floor(v / block), least, side))
+		if (w * h <= most) return [w, h]
 	}
-};
-
-// ---- States ----
+}
 
 function setState(state) {
 	if (app.state !== state) {
-		app.state = state;
-		document.documentElement.dataset.state = state;
-		if (state === "EXACT" || state === "LOST") $("live").textContent = state;
+		app.state = state
+		document.documentElement.dataset.state = state
+		if (state === "EXACT" || state === "LOST") $("live").textContent = state
 	}
-	app.refresh();
+	app.refresh()
 }
 
-app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== null;
+app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== null
 
 // Something that changes the picture: a frame at the next tick, a still once the input rests.
 app.changed = () => {
-	app.still = null;
-	if (app.map && !app.map.request.pinned) app.hideMap();
-	if (app.nothing) app.banner(null);
-	if (!app.connected() || document.hidden) return app.refresh();
-	dirty = true;
-	clearTimeout(settleTimer);
-	if (!app.playing) settleTimer = setTimeout(settle, SETTLE_MS);
-	setState(app.playing ? "PLAYING" : "MOVING");
-	wake();
-};
+	app.still = null
+	if (app.map && !app.map.request.pinned) app.hideMap()
+	if (app.nothing) app.banner(null)
+	if (!app.connected()) return app.refresh()
+	dirty = true
+	clearTimeout(settleTimer)
+	if (!app.playing) settleTimer = setTimeout(settle, SETTLE_MS)
+	setState(app.playing ? "PLAYING" : "MOVING")
+	wake()
+}
 
 function settle() {
-	if (!app.connected() || document.hidden) return;
-	dirty = false;
-	const show = app.show(true);
-	const wanted = { single: [STILL_A], split: [STILL_A, STILL_B], difference: [DIFFERENCE] }[show.mode];
-	const seq = ask("still", show);
-	for (const key of parts.keys()) if (key < "5") parts.delete(key);
-	app.still = { seq, cam: app.cam(), show, wanted, pictures: {}, exact: {}, progress: null };
-	setState("SETTLING");
+	if (!app.connected() || document.hidden) return
+	dirty = false
+	const show = app.show(true)
+	const wanted = {single: [STILL_A], split: [STILL_A, STILL_B], difference: [DIFFERENCE]}[show.mode]
+	const seq = ask("still", show)
+	for (const key of parts.keys()) if (key < "5") parts.delete(key)
+	app.still = {seq, show, wanted, pictures: {}, exact: {}, progress: null}
+	setState("SETTLING")
 }
 
 // Sends a request for a picture of the current camera; returns its number.
 function ask(t, show) {
-	const [w, h] = app.pictureSize();
-	const seq = ++number;
-	const cam = app.cam();
-	lastRequest = performance.now();
-	waitingSince ||= lastRequest;
-	sent.set(seq, { at: lastRequest, cam, w, h });
-	for (const old of sent.keys()) if (old < drawnSeq) sent.delete(old);
-	app.send({ t, seq, cam, w, h, show });
-	return seq;
+	const [w, h] = app.pictureSize()
+	const seq = ++number
+	lastRequest = performance.now()
+	waitingSince ||= lastRequest
+	sent.set(seq, {at: lastRequest, w, h})
+	for (const old of sent.keys()) if (old < drawnSeq) sent.delete(old)
+	app.send({t, seq, cam: app.cam(), w, h, show})
+	return seq
 }
 
 function wake() {
-	if (!looping) requestAnimationFrame(tick);
-	looping = true;
+	if (!looping) requestAnimationFrame(tick)
+	looping = true
 }
 
 function tick(now) {
-	const seconds = Math.min((now - (lastTick || now)) / 1000, 0.1);
-	looping = false;
-	lastTick = 0;
-	if (document.hidden) return;
+	const seconds = Math.min((now - (lastTick || now)) / 1000, 0.1)
+	looping = false
+	lastTick = 0
+	if (document.hidden) return
 	if (tween) {
-		const { from, to, view, lens, start } = tween;
-		const t = (now - start) / MOVE_MS;
-		if (t >= 1) tween = null;
-		app.setPose(camera.interpolate(from, to, t), t >= 1 ? view : null, lens);
+		const {from, to, view, lens, start} = tween
+		const t = (now - start) / MOVE_MS
+		if (t >= 1) tween = null
+		const end = t >= 1
+		app.setPose(camera.interpolate(from, to, t), end ? view : null, end || lens === app.lens ? lens : null)
 	}
-	if (app.playing) advance(now);
-	const active = controls.tick(seconds);
+	if (app.playing) advance(now)
+	const active = controls.tick(seconds)
 	if (dirty && app.connected() && now - lastRequest >= REQUEST_MS) {
-		dirty = false;
-		ask("frame", app.show(false));
+		dirty = false
+		ask("frame", app.show(false))
 	}
-	if (active) lastTick = now;
-	if (dirty || active || tween || app.playing) wake();
+	if (active) lastTick = now
+	if (dirty || active || tween || app.playing) wake()
 }
-app.wake = wake;
-
-// ---- Path ----
+app.wake = wake
 
 app.play = async () => {
-	const { fps } = app;
-	const answer = await app.request({ t: "fly", keys: app.keys, fps });
-	app.interrupt();
-	app.playing = { cameras: answer.cameras, fps: answer.fps, start: performance.now(), index: -1 };
-	wake();
-};
+	const {cameras, fps} = await app.request({t: "fly", keys: app.keys, fps: app.fps})
+	app.interrupt()
+	app.playing = {cameras, fps, start: performance.now(), index: -1}
+	wake()
+}
 
 app.stop = () => {
-	app.playing = null;
-	app.changed();
-};
+	app.playing = null
+	app.changed()
+}
 
 // Shows the camera of this moment; cameras whose time has passed are left out.
 function advance(now) {
-	const { cameras, fps, start, index } = app.playing;
-	const next = Math.max(0, Math.floor(((now - start) / 1000) * fps));
-	if (next === index) return;
-	const cam = cameras[Math.min(next, cameras.length - 1)];
-	if (next >= cameras.length) app.playing = null;
-	else app.playing.index = next;
-	app.setPose(...standing(cam));
+	const {cameras, fps, start, index} = app.playing
+	const next = Math.max(0, Math.floor(((now - start) / 1000) * fps))
+	if (next === index) return
+	const cam = cameras[Math.min(next, cameras.length - 1)]
+	if (next >= cameras.length) app.playing = null
+	else app.playing.index = next
+	app.setPose(...standing(cam))
 }
 
-// ---- Connection ----
-
-app.send = (message) => {
-	if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-};
+app.send = message => {
+	if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+}
 
 // Sends a request and returns the promise of its answer.
-app.request = (message) =>
+app.request = message =>
 	new Promise((resolve, reject) => {
-		if (!app.connected()) return reject(new Error("The connection is lost."));
-		const id = ++number;
-		pending.set(id, { resolve, reject });
-		waitingSince ||= performance.now();
-		app.send({ ...message, id });
-	});
+		if (!app.connected()) return reject(new Error("The connection is lost."))
+		const id = ++number
+		pending.set(id, {resolve, reject})
+		waitingSince ||= performance.now()
+		app.send({...message, id})
+	})
 
-async function status(ms) {
-	const headers = { Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}` };
-	return fetch("status", { headers, signal: AbortSignal.timeout(ms), cache: "no-store" });
+function status() {
+	const headers = {Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}`}
+	return fetch("status", {headers, signal: AbortSignal.timeout(SILENCE_MS), cache: "no-store"})
 }
 
 async function connect() {
-	retryAt = 0;
-	if (!sessionStorage.getItem(TOKEN)) return refuse(INVALID);
-	let answer;
+	retryAt = 0
+	if (!sessionStorage.getItem(TOKEN)) return refuse(INVALID)
+	let answer
 	try {
-		const response = await status(STATUS_MS);
-		if (response.status === 403) return refuse(INVALID);
-		answer = await response.json();
+		const response = await status()
+		if (response.status === 403) return refuse(INVALID)
+		answer = await response.json()
 	} catch {
-		return lose("Connection lost.");
+		return lose()
 	}
-	if (answer.protocol !== PROTOCOL) return refuse(UPDATED, "Reload");
-	if (answer.free === 0) return lose("All places for viewers are taken; --viewers allows more.");
-	const address = new URL("ws", location.href);
-	address.protocol = address.protocol.replace("http", "ws");
-	address.hash = "";
-	const opened = new WebSocket(address, ["quadrille.v1", `token.${sessionStorage.getItem(TOKEN)}`]);
-	opened.binaryType = "arraybuffer";
-	socket = opened;
-	opened.onmessage = ({ data }) => {
-		if (opened !== socket) return;
-		waitingSince = 0;
-		if (typeof data === "string") onText(JSON.parse(data));
-		else onBinary(data);
-	};
-	opened.onclose = () => opened === socket && lose("Connection lost.");
+	if (socket) return // The button was pressed twice.
+	if (answer.protocol !== PROTOCOL) return refuse(UPDATED, "Reload")
+	if (answer.free === 0) return lose("All places for viewers are taken; --viewers allows more.")
+	const address = new URL("ws", location.href)
+	address.protocol = address.protocol.replace("http", "ws")
+	const opened = new WebSocket(address, ["quadrille.v1", `token.${sessionStorage.getItem(TOKEN)}`])
+	opened.binaryType = "arraybuffer"
+	socket = opened
+	waitingSince = performance.now()
+	opened.onmessage = ({data}) => {
+		if (opened !== socket) return
+		waitingSince = 0
+		if (typeof data === "string") onText(JSON.parse(data))
+		else onBinary(data)
+	}
+	opened.onclose = () => opened === socket && lose(farewell)
 }
 
 // Ends the connection for good, until the button is pressed or another address is opened.
 function refuse(text, button) {
-	drop();
-	setState("LOST");
+	drop()
+	setState("LOST")
 	app.banner(text, button, () => {
-		if (app.welcome) history.replaceState(null, "", app.link());
-		location.reload();
-	});
+		if (app.welcome) history.replaceState(null, "", app.link())
+		location.reload()
+	})
 }
 
 function drop() {
-	const old = socket;
-	socket = null;
-	old?.close();
-	clearTimeout(settleTimer);
-	gotBytes = 0;
-	waitingSince = 0;
-	parts.clear();
-	app.interrupt();
-	for (const { reject } of pending.values()) reject(new Error("The connection was lost."));
-	pending.clear();
-	if (app.map && !app.map.picture) app.map = null;
+	const old = socket
+	socket = null
+	old?.close()
+	clearTimeout(settleTimer)
+	gotBytes = 0
+	waitingSince = 0
+	parts.clear()
+	app.interrupt()
+	for (const {reject} of pending.values()) reject(new Error("The connection was lost."))
+	pending.clear()
+	if (app.map && !app.map.picture) app.map = null
 }
 
-let lossText = "";
-function lose(text) {
-	drop();
-	if (!lossText) lossText = text;
-	retryAt = performance.now() + 1000 * RETRY_S[Math.min(attempts++, RETRY_S.length - 1)];
-	setState("LOST");
-	countDown();
+function lose(text = "Connection lost.") {
+	drop()
+	lossText = text
+	retryAt = performance.now() + 1000 * RETRY_S[Math.min(attempts++, RETRY_S.length - 1)]
+	setState("LOST")
+	countDown()
 }
 
 function countDown() {
-	if (!retryAt) return;
-	const left = retryAt - performance.now();
-	if (document.hidden) return; // Goes on when the page is visible again.
-	if (left <= 0) return connect();
-	app.banner(`${lossText} Trying again in ${Math.ceil(left / 1000)} s`, "Now", connect);
-	setTimeout(countDown, Math.min(left, 200));
+	if (!retryAt) return
+	const left = retryAt - performance.now()
+	if (document.hidden) return // Goes on when the page is visible again.
+	if (left <= 0) return connect()
+	app.banner(`${lossText} Trying again in ${Math.ceil(left / 1000)} s`, "Now", connect)
+	setTimeout(countDown, Math.min(left, 200))
 }
 
 // A server that is stopped keeps its sockets open: if nothing answers, its status tells.
 async function check() {
-	if (!waitingSince || !socket || document.hidden) return;
-	if (performance.now() - waitingSince < SILENCE_MS) return;
-	waitingSince = Infinity;
-	const asked = socket;
+	if (!waitingSince || !socket || document.hidden) return
+	if (performance.now() - waitingSince < SILENCE_MS) return
+	waitingSince = Infinity
+	const asked = socket
 	try {
-		await status(SILENCE_MS);
-		waitingSince = performance.now();
+		await status()
+		waitingSince = performance.now()
 	} catch {
-		if (asked === socket) lose("Connection lost.");
+		if (asked === socket) lose()
 	}
 }
-
-// ---- Messages ----
 
 function onText(message) {
-	const { t, id } = message;
-	const number = id ?? message.seq;
-	if (t === "welcome") onWelcome(message);
-	else if (t === "scene") onScene(message);
-	else if (t === "legend") legends.set(number, message);
-	else if (t === "bye") lossText = message.reason.replace(/\.?$/, ".");
+	const {t, id} = message
+	const number = id ?? message.seq
+	if (t === "welcome") onWelcome(message)
+	else if (t === "scene") onScene(message)
+	else if (t === "legend") legends.set(number, message)
+	else if (t === "bye") farewell = `Connection ended: ${message.reason}.`
 	else if (t === "progress") {
-		const job = [app.still, app.map].find((job) => job && (job.seq ?? job.id) === id);
-		if (job) job.progress = message.done;
-	} else if (t === "map" && app.map?.id === id) app.map.info = message;
-	else if (t === "error") {
-		const { what, expected, found } = message;
-		onError(number, found ? `${what}: expected ${expected}, found ${found}` : what);
-	}
-	else if (pending.has(id)) {
-		pending.get(id).resolve(message);
-		pending.delete(id);
-	}
-	app.refresh();
+		const job = [app.still, app.map].find(job => job && (job.seq ?? job.id) === id)
+		if (job) job.progress = message.done
+	} else if (t === "map" && app.map?.id === id) app.map.info = message
+	else if (t === "error") onError(number, message)
+	else answered(id)?.resolve(message)
+	app.refresh()
 }
 
-function onError(number, text) {
-	if (pending.has(number)) {
-		pending.get(number).reject(new Error(text));
-		pending.delete(number);
-		return;
-	}
-	if (app.map?.id === number) app.map = null;
+// Takes a request out of those that wait for an answer.
+function answered(id) {
+	const request = pending.get(id)
+	pending.delete(id)
+	return request
+}
+
+function onError(number, {what, expected, found}) {
+	const text = found ? `${what}: expected ${expected}, found ${found}` : what
+	if (pending.has(number)) return answered(number).reject(new Error(text))
+	if (app.map?.id === number) app.map = null
 	if (app.still?.seq === number) {
-		app.still = null;
-		setState("FAILED");
+		app.still = null
+		setState("FAILED")
 	}
-	app.note(text, true);
+	app.note(text, true)
 }
 
 function onWelcome(message) {
-	const old = app.welcome;
-	const renewed = old && (old.version !== message.version || old.commit !== message.commit);
-	if (message.protocol !== PROTOCOL || renewed) return refuse(UPDATED, "Reload");
-	app.welcome = message;
-	attempts = 0;
-	lossText = "";
-	app.banner(null);
+	const old = app.welcome
+	const renewed = old && (old.version !== message.version || old.commit !== message.commit)
+	if (message.protocol !== PROTOCOL || renewed) return refuse(UPDATED, "Reload")
+	app.welcome = message
+	attempts = 0
+	farewell = undefined
+	app.banner(null)
 	if (!old) {
-		app.up = message.up;
-		if (message.width) app.size = { mode: "custom", width: message.width, height: message.height };
-		if (message.scenes.length > 1) app.b = { ...app.a, scene: 1 };
-		[app.pose, app.view, app.lens] = standing(home(message));
+		app.up = message.up
+		if (message.width) app.size = {mode: "custom", width: message.width, height: message.height}
+		if (message.scenes.length > 1) app.b = {...app.a, scene: 1}
+		;[app.pose, app.view, app.lens] = standing(home(message))
 	}
-	app.fill();
-	if (app.pace.scale !== "auto" || app.pace.quality !== "auto") app.send({ t: "pace", ...app.pace });
-	if (app.view !== null && !message.views[app.view]) app.view = app.lens = null;
-	if (app.lens !== null && !message.views[app.lens]) app.lens = null;
-	takeLink();
-	app.changed();
+	app.fill()
+	if (app.pace.scale !== "auto" || app.pace.quality !== "auto") app.send({t: "pace", ...app.pace})
+	if (!message.views[app.view ?? app.lens]) app.view = app.lens = null
+	takeLink()
+	app.changed()
 }
 
-function onScene({ scenes, warning }) {
-	app.welcome.scenes = scenes;
-	if (warning) return app.note(warning, true);
-	app.note("The scene was read again.");
-	app.fill();
-	app.changed();
+function onScene({scenes, warning}) {
+	app.welcome.scenes = scenes
+	if (warning) return app.note(warning, true)
+	app.note("The scene was read again.")
+	app.fill()
+	app.changed()
 }
-
-// ---- Address ----
 
 function readAddress() {
-	const fields = new URLSearchParams(location.hash.slice(1));
-	if (fields.has("t")) sessionStorage.setItem(TOKEN, fields.get("t"));
-	link = fields.get("view");
+	const fields = new URLSearchParams(location.hash.slice(1))
+	if (fields.has("t")) sessionStorage.setItem(TOKEN, fields.get("t"))
+	link = fields.get("view")
 	// The token is not left where it is read over a shoulder or copied by accident.
-	if (location.hash) history.replaceState(null, "", location.pathname);
+	if (location.hash) history.replaceState(null, "", location.pathname)
 }
 
 app.link = () => {
-	const { a, b, compare: mode, split, gain } = app;
-	const view = JSON.stringify({ cam: app.cam(), show: { a, b, mode, split, gain } });
-	const fields = new URLSearchParams({ t: sessionStorage.getItem(TOKEN), view });
-	return `${location.origin}${location.pathname}#${fields}`;
-};
+	const {a, b, compare: mode, split, gain} = app
+	const view = JSON.stringify({cam: app.cam(), show: {a, b, mode, split, gain}})
+	const fields = new URLSearchParams({t: sessionStorage.getItem(TOKEN), view})
+	return `${location.origin}${location.pathname}#${fields}`
+}
 
 // Takes the camera and the sources of the address. The server refuses sources that it does not have.
 function takeLink() {
-	if (!link) return;
+	if (!link) return
 	try {
-		const { cam, show } = JSON.parse(link);
-		const [pose, view, lens] = standing(cam);
-		if (!camera.isValid(pose) || !show.a) throw link;
-		Object.assign(app, { pose, view, lens });
-		({ a: app.a, b: app.b, mode: app.compare, split: app.split, gain: app.gain } = show);
+		const {cam, show} = JSON.parse(link)
+		const [pose, view, lens] = standing(cam)
+		if (!camera.isValid(pose) || !show.a) throw link
+		Object.assign(app, {pose, view, lens})
+		;({a: app.a, b: app.b, mode: app.compare, split: app.split, gain: app.gain} = show)
 	} catch {
-		app.note("The address does not fit this scene; its view is left out.", true);
+		app.note("The address does not fit this scene; its view is left out.", true)
 	}
-	link = null;
+	link = null
 }
 
-// ---- Pictures ----
-
 function readHeader(data) {
-	const view = new DataView(data);
-	const [kind, codec] = [view.getUint8(0), view.getUint8(1)];
-	const [flags, w, h] = [2, 12, 14].map((at) => view.getUint16(at, true));
-	const [seq, render, encode, bytes, offset] = [4, 16, 20, 24, 28].map((at) => view.getUint32(at, true));
-	const [last, preview, empty] = [1, 2, 4].map((flag) => (flags & flag) > 0);
-	return { kind, codec, seq, w, h, render, encode, bytes, offset, last, preview, empty };
+	const view = new DataView(data)
+	const [kind, codec] = [view.getUint8(0), view.getUint8(1)]
+	const [flags, w, h] = [2, 12, 14].map(at => view.getUint16(at, true))
+	const [seq, render, encode, bytes, offset] = [4, 16, 20, 24, 28].map(at => view.getUint32(at, true))
+	const [last, preview, empty] = [1, 2, 4].map(flag => (flags & flag) > 0)
+	return {kind, codec, seq, w, h, render, encode, bytes, offset, last, preview, empty}
 }
 
 function onBinary(data) {
-	const header = readHeader(data);
-	const payload = data.slice(HEADER_BYTES);
-	if (header.kind === FRAME) return onFrame(header, payload);
-	gotBytes += payload.byteLength;
-	gotTimer ||= setTimeout(confirm, Math.max(0, lastGot + GOT_MS - performance.now()));
-	const key = `${header.kind} ${header.seq}`;
-	const whole = header.offset === 0 ? [] : parts.get(key);
-	if (!whole) return;
-	whole.push(payload);
-	parts.set(key, whole);
-	if (!header.last) return;
-	parts.delete(key);
-	const blob = new Blob(whole, { type: TYPES[header.codec] });
+	const header = readHeader(data)
+	const payload = new Uint8Array(data, HEADER_BYTES)
+	if (header.kind === FRAME) return onFrame(header, payload)
+	gotBytes += payload.byteLength
+	gotTimer ||= setTimeout(confirm, Math.max(0, lastGot + GOT_MS - performance.now()))
+	const key = `${header.kind} ${header.seq}`
+	const whole = header.offset === 0 ? [] : parts.get(key)
+	if (!whole) return
+	whole.push(payload)
+	parts.set(key, whole)
+	if (!header.last) return
+	parts.delete(key)
+	const blob = new Blob(whole, {type: TYPES[header.codec]})
 	if (blob.size !== header.bytes) {
-		return app.note(`A picture of ${header.bytes} bytes arrived with ${blob.size}.`, true);
+		return app.note(`A picture of ${header.bytes} bytes arrived with ${blob.size}.`, true)
 	}
-	if (header.kind === FILE) {
-		pending.get(header.seq)?.resolve(blob);
-		pending.delete(header.seq);
-	} else onWhole(header, blob);
+	if (header.kind === FILE) answered(header.seq)?.resolve(blob)
+	else onWhole(header, blob)
 }
 
 function confirm() {
-	gotTimer = 0;
-	lastGot = performance.now();
-	app.send({ t: "got", bytes: gotBytes });
+	gotTimer = 0
+	lastGot = performance.now()
+	app.send({t: "got", bytes: gotBytes})
 }
 
 // Neither a colour profile nor alpha may change a value between the file and the canvas.
-const decode = (blob) =>
-	createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+const decode = blob => createImageBitmap(blob, {colorSpaceConversion: "none", premultiplyAlpha: "none"})
 
 async function onFrame(header, payload) {
-	const { seq } = header;
-	const picture = await decode(new Blob([payload], { type: TYPES[header.codec] }));
+	const {seq} = header
+	const picture = await decode(new Blob([payload], {type: TYPES[header.codec]}))
 	// A late frame is confirmed as well: the server counts it as in flight.
-	app.send({ t: "shown", seq });
-	if (seq <= drawnSeq || !sent.has(seq)) return picture.close();
-	const now = performance.now();
-	drawTimes.push(now);
-	measured(header, now, jpegQuality(payload));
-	put({ seq, mode: "single", pictures: { [STILL_A]: picture } });
+	app.send({t: "shown", seq})
+	if (seq <= drawnSeq || !sent.has(seq)) return picture.close()
+	const now = performance.now()
+	drawTimes.push(now)
+	measured(header, now, jpegQuality(payload))
+	put({seq, mode: "single", pictures: {[STILL_A]: picture}})
 }
 
 async function onWhole(header, blob) {
-	const { kind, seq } = header;
-	const picture = await decode(blob);
+	const {kind, seq} = header
+	const picture = await decode(blob)
 	if (kind === MAP) {
-		if (app.map?.id !== seq) return picture.close();
-		const { width: w, height: h } = picture;
-		Object.assign(app.map, { picture, w, h, mode: "single", pictures: { [STILL_A]: picture } });
-		draw();
-		return app.refresh();
+		if (app.map?.id !== seq) return picture.close()
+		const {width: w, height: h} = picture
+		Object.assign(app.map, {picture, w, h, mode: "single", pictures: {[STILL_A]: picture}})
+		draw()
+		return app.refresh()
 	}
-	const { still } = app;
-	if (still?.seq !== seq) return picture.close();
-	still.pictures[kind] = picture;
-	still.exact[kind] = header.codec !== 1 && !header.preview;
-	if (!still.wanted.every((wanted) => still.pictures[wanted])) return;
-	measured(header, performance.now(), header.codec === 1 ? 90 : null);
-	put({ seq, mode: still.show.mode, pictures: { ...still.pictures } });
-	if (!still.wanted.every((wanted) => still.exact[wanted])) return;
-	setState("EXACT");
-	if (saveWhenExact) app.save(saveWhenExact);
-	saveWhenExact = null;
-	app.nothing = header.empty && !still.show.b;
-	if (app.nothing) app.banner("No splats in view.", "Home", app.goHome);
+	const {still} = app
+	if (still?.seq !== seq) return picture.close()
+	still.pictures[kind] = picture
+	still.exact[kind] = header.codec !== 1 && !header.preview
+	if (!still.wanted.every(wanted => still.pictures[wanted])) return
+	measured(header, performance.now(), header.codec === 1 ? 90 : null)
+	put({seq, mode: still.show.mode, pictures: {...still.pictures}})
+	if (!still.wanted.every(wanted => still.exact[wanted])) return
+	setState("EXACT")
+	app.nothing = header.empty && !still.show.b
+	if (app.nothing) app.banner("No splats in view.", "Home", app.goHome)
 }
 
 // Quality of a JPEG by its first quantization step.
 function jpegQuality(payload) {
-	const bytes = new Uint8Array(payload, 0, Math.min(payload.byteLength, 400));
-	const at = bytes.findIndex((byte, i) => byte === 0xff && bytes[i + 1] === 0xdb);
-	return QUALITIES[bytes[at + 5]] ?? null;
+	const at = payload.findIndex((byte, i) => byte === 0xff && payload[i + 1] === 0xdb)
+	return QUALITIES[payload[at + 5]] ?? null
 }
 
-function measured({ seq, w, h, render, encode, bytes }, now, quality) {
-	const { at, w: width } = sent.get(seq);
-	const scale = SCALES[Math.round((8 * w) / width)] ?? "";
-	app.stats = { w, h, render, encode, bytes, latency: now - at, scale, quality };
-	app.refresh();
+function measured({seq, w, h, render, encode, bytes}, now, quality) {
+	const {at, w: width} = sent.get(seq)
+	const scale = SCALES[Math.round((8 * w) / width)] ?? ""
+	app.stats = {w, h, render, encode, bytes, latency: now - at, scale, quality}
+	app.refresh()
 }
 
 function put(next) {
-	const { w, h } = sent.get(next.seq);
+	const {w, h} = sent.get(next.seq)
 	for (const picture of Object.values(current?.pictures ?? {})) {
-		if (!Object.values(next.pictures).includes(picture)) picture.close();
+		if (!Object.values(next.pictures).includes(picture)) picture.close()
 	}
-	current = { ...next, w, h };
-	drawnSeq = next.seq;
-	for (const seq of legends.keys()) if (seq < drawnSeq) legends.delete(seq);
-	draw();
+	current = {...next, w, h}
+	drawnSeq = next.seq
+	for (const seq of legends.keys()) if (seq < drawnSeq) legends.delete(seq)
+	draw()
 }
 
-app.isHere = (cam) => JSON.stringify(cam) === JSON.stringify(app.cam());
-app.mapHere = () => app.map?.picture && app.isHere(app.map.cam);
+app.isHere = cam => JSON.stringify(cam) === JSON.stringify(app.cam())
+app.mapHere = () => app.map?.picture && app.isHere(app.map.cam)
 
 // Draws what is shown. Only a preview that is smaller than the picture is smoothed.
 function draw() {
-	const shown = app.mapHere() ? app.map : current;
-	if (!shown) return;
-	const { w, h, mode, pictures } = shown;
-	if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-	const paint = (picture, from, to) => {
-		context.imageSmoothingEnabled = picture.width !== w || picture.height !== h;
-		context.save();
-		context.beginPath();
-		context.rect(from, 0, to - from, h);
-		context.clip();
-		context.drawImage(picture, 0, 0, w, h);
-		context.restore();
-	};
-	if (mode === "split" && app.compare === "split") {
-		const line = Math.round(app.split * w);
-		paint(pictures[STILL_A], 0, line);
-		paint(pictures[STILL_B], line, w);
-	} else if (mode === "split") {
-		paint(pictures[app.side === "b" ? STILL_B : STILL_A], 0, w);
-	} else paint(pictures[STILL_A] ?? pictures[DIFFERENCE], 0, w);
-	layout();
+	const shown = app.mapHere() ? app.map : current
+	if (!shown) return
+	const {w, h, mode, pictures} = shown
+	if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h]
+	const {[STILL_A]: a, [STILL_B]: b, [DIFFERENCE]: difference} = pictures
+	const whole = difference ?? (mode === "split" && app.compare === "blink" && app.side === "b" ? b : a)
+	context.imageSmoothingEnabled = whole.width !== w || whole.height !== h
+	context.drawImage(whole, 0, 0, w, h)
+	const line = Math.round(app.split * w)
+	if (mode === "split" && app.compare === "split" && line < w) {
+		const scale = b.width / w
+		context.drawImage(b, line * scale, 0, b.width - line * scale, b.height, line, 0, w - line, h)
+	}
+	layout()
 }
-app.draw = draw;
+app.draw = draw
 
 // Places the canvas so that a pixel of the picture is one device pixel, or a block of them.
 function layout() {
-	const { width: w, height: h } = canvas;
-	const fit = Math.min(box.width / w, box.height / h);
-	const factor = fit < 1 ? fit : app.size.mode === "window" ? Math.floor(fit) : 1;
-	const css = (value) => value / devicePixelRatio;
+	const {width: w, height: h} = canvas
+	const fit = Math.min(box.width / w, box.height / h)
+	const factor = fit < 1 ? fit : app.size.mode === "window" ? Math.floor(fit) : 1
+	const css = value => value / devicePixelRatio
 	app.place = {
 		left: css(Math.floor((box.width - w * factor) / 2)),
 		top: css(Math.floor((box.height - h * factor) / 2)),
 		width: css(w * factor),
-		height: css(h * factor),
-	};
-	for (const [name, value] of Object.entries(app.place)) canvas.style[name] = `${value}px`;
-	canvas.classList.toggle("magnified", factor > 1);
-	app.factor = factor;
-	app.refresh();
+		height: css(h * factor)
+	}
+	for (const [name, value] of Object.entries(app.place)) canvas.style[name] = `${value}px`
+	canvas.classList.toggle("magnified", factor > 1)
+	app.refresh()
 }
-app.legend = () => (app.mapHere() ? null : legends.get(drawnSeq));
+app.legend = () => (app.mapHere() ? null : legends.get(drawnSeq))
 
 // Point of the window in pixels of the picture.
 app.pixelAt = (x, y) => {
-	const bounds = canvas.getBoundingClientRect();
-	const [w, h] = app.pictureSize();
-	return [((x - bounds.left) / bounds.width) * w, ((y - bounds.top) / bounds.height) * h];
-};
+	const bounds = canvas.getBoundingClientRect()
+	const [w, h] = app.pictureSize()
+	return [((x - bounds.left) / bounds.width) * w, ((y - bounds.top) / bounds.height) * h]
+}
 
 app.rate = () => {
-	const now = performance.now();
-	while (drawTimes[0] < now - 1000) drawTimes.shift();
-	return drawTimes.length;
-};
+	const now = performance.now()
+	while (drawTimes[0] < now - 1000) drawTimes.shift()
+	return drawTimes.length
+}
 
-// ---- Map, probe, comparison, saving ----
-
-app.showMap = (request) => {
-	app.hideMap();
-	const [w, h] = app.pictureSize();
-	const id = ++number;
-	app.map = { id, cam: app.cam(), request, progress: 0, info: null, picture: null };
-	app.send({ t: "map", id, cam: app.cam(), w, h, ...request });
-	app.refresh();
-};
+app.showMap = request => {
+	app.hideMap()
+	const [w, h] = app.pictureSize()
+	const id = ++number
+	app.map = {id, cam: app.cam(), request, progress: 0, info: null, picture: null}
+	app.send({t: "map", id, cam: app.cam(), w, h, ...request})
+	app.refresh()
+}
 
 app.hideMap = () => {
-	if (app.map && !app.map.picture) app.send({ t: "cancel", id: app.map.id });
-	app.map = null;
-	draw();
-	app.refresh();
-};
+	if (app.map && !app.map.picture) app.send({t: "cancel", id: app.map.id})
+	app.map = null
+	draw()
+	app.refresh()
+}
 
 app.cancelStill = () => {
-	app.send({ t: "cancel", id: app.still.seq });
-	for (const source of [app.a, app.b]) if (source && !source.photo) source.renderer = "cpu";
-	app.changed();
-};
+	app.send({t: "cancel", id: app.still.seq})
+	for (const source of [app.a, app.b]) if (source && !source.photo) source.renderer = "cpu"
+	app.changed()
+}
 
 // The source under a pixel.
 function sourceAt(x, w) {
-	const mode = app.possible();
-	const onB = mode === "split" ? x >= Math.round(app.split * w) : mode === "blink" && app.side === "b";
-	const source = onB && !app.b.photo ? app.b : app.a;
-	return { ...source, renderer: "cpu" };
+	const mode = app.possible()
+	const onB = (mode === "split" && x >= app.split * w) || (mode === "blink" && app.side === "b")
+	return {...(onB && !app.b.photo ? app.b : app.a), renderer: "cpu"}
 }
 
 app.probeAt = async (x, y) => {
-	const [w, h] = app.pictureSize();
-	const inside = (value, size) => Math.min(Math.max(Math.floor(value), 0), size - 1);
-	[x, y] = [inside(x, w), inside(y, h)];
-	const [cam, pose] = [app.cam(), app.pose];
-	const answer = await app.request({ t: "probe", cam, w, h, x, y, source: sourceAt(x, w) });
-	const depth = answer.depth_median;
-	const point = depth > 0 ? camera.unproject(pose, x + 0.5, y + 0.5, w, h, depth) : null;
-	app.probe = { ...answer, cam, point, size: [w, h] };
-	app.refresh();
-	return app.probe;
-};
+	const [w, h] = app.pictureSize()
+	x = camera.clamp(Math.floor(x), 0, w - 1)
+	y = camera.clamp(Math.floor(y), 0, h - 1)
+	const [cam, pose] = [app.cam(), app.pose]
+	const answer = await app.request({t: "probe", cam, w, h, x, y, source: sourceAt(x, w)})
+	const depth = answer.depth_median
+	const point = depth > 0 ? camera.unproject(pose, x + 0.5, y + 0.5, w, h, depth) : null
+	app.probe = {...answer, cam, point}
+	app.refresh()
+	return app.probe
+}
 
-app.centre = (point) => app.glide(camera.focus(app.pose, point), null, app.lens);
+app.centre = point => app.glide(camera.focus(app.pose, point), null, app.lens)
 app.centreAt = async (x, y) => {
-	const { point } = await app.probeAt(x, y);
-	if (point) app.centre(point);
-	else app.note("No surface here.");
-};
+	const {point} = await app.probeAt(x, y)
+	if (point) app.centre(point)
+	else app.note("No surface here.")
+}
 
-app.save = async (what) => {
-	if (app.state !== "EXACT") {
-		saveWhenExact = what;
-		return app.note("The picture is saved when it is exact.");
-	}
-	const seq = app.still.seq;
-	const stem = app.welcome.scenes[0].name.replace(/\.[^.]*$/, "");
-	const view = app.view === null ? "" : `.${app.welcome.views[app.view].name}`;
-	const tail = what === "a" ? "" : `.${what}`;
-	const file = await app.request({ t: "save", seq, what });
-	app.download(file, `${stem}${view}${tail}.png`);
-};
+app.save = async what => {
+	if (app.state !== "EXACT") return app.note("The picture is saved once it is exact: try again.")
+	const seq = app.still.seq
+	const stem = app.welcome.scenes[0].name.replace(/\.[^.]*$/, "")
+	const view = app.welcome.views[app.view]?.name
+	const file = await app.request({t: "save", seq, what})
+	app.download(file, `${[stem, view, what].filter(Boolean).join(".")}.png`)
+}
 
 app.download = (content, name) => {
-	const anchor = document.createElement("a");
-	anchor.href = URL.createObjectURL(new Blob([content]));
-	anchor.download = name;
-	anchor.click();
-	setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
-};
+	const anchor = document.createElement("a")
+	anchor.href = URL.createObjectURL(new Blob([content]))
+	anchor.download = name
+	anchor.click()
+	setTimeout(() => URL.revokeObjectURL(anchor.href), 60000)
+}
 
 // Runs an action of a control; its failure becomes a note.
-app.attempt = async (action) => {
+app.attempt = async action => {
 	try {
-		await action();
+		await action()
 	} catch (error) {
-		if (app.welcome) app.note(error.message, true);
+		if (app.welcome) app.note(error.message, true)
 	}
-};
+}
 
 app.banner = (text, button, action) => {
-	$("banner").hidden = text === null;
-	if ($("banner-text").textContent !== text) $("banner-text").textContent = text;
-	$("banner-button").hidden = !button;
-	$("banner-button").textContent = button;
-	$("banner-button").onclick = action;
-	if (text === null) app.nothing = false;
-};
+	$("banner").hidden = text === null
+	if ($("banner-text").textContent !== text) $("banner-text").textContent = text
+	$("banner-button").hidden = !button
+	$("banner-button").textContent = button
+	$("banner-button").onclick = action
+	if (text === null) app.nothing = false
+}
 
-// ---- Start ----
-
-createPanels(app);
-const controls = createControls(app, $("stage"));
+createPanels(app)
+const controls = createControls(app, $("stage"))
 
 new ResizeObserver(([entry]) => {
-	const { width, height } = entry.contentRect;
-	const [w, h] = [width, height].map((side) => Math.round(side * devicePixelRatio));
-	// Emulated screens report the box in CSS pixels; it is taken where it only differs by rounding.
-	const [{ inlineSize, blockSize }] = entry.devicePixelContentBoxSize ?? [{}];
-	const device = Math.abs(inlineSize - w) <= 1 && Math.abs(blockSize - h) <= 1;
-	box = device ? { width: inlineSize, height: blockSize } : { width: w, height: h };
-	layout();
-	clearTimeout(resizeTimer);
-	resizeTimer = setTimeout(() => {
-		if (!app.welcome) return;
-		const [w, h] = app.pictureSize();
-		if (w !== current?.w || h !== current?.h) app.changed();
-	}, 100);
-}).observe($("stage"));
+	const {width, height} = entry.contentRect
+	const [w, h] = [width, height].map(side => Math.round(side * devicePixelRatio))
+	// Browsers that emulate a screen report CSS pixels here.
+	const [{inlineSize, blockSize}] = entry.devicePixelContentBoxSize ?? [{}]
+	const device = Math.abs(inlineSize - w) <= 1 && Math.abs(blockSize - h) <= 1
+	box = device ? {width: inlineSize, height: blockSize} : {width: w, height: h}
+	layout()
+	if (app.pose && app.pictureSize().join() !== [current?.w, current?.h].join()) app.changed()
+}).observe($("stage"))
 
 document.addEventListener("visibilitychange", () => {
-	if (document.hidden) app.interrupt();
-	else if (retryAt) countDown();
-	else if (app.state !== "EXACT") app.changed();
-});
-addEventListener("hashchange", () => {
-	if (!location.hash) return;
-	readAddress();
-	attempts = 0;
-	if (app.connected()) {
-		takeLink();
-		app.changed();
-	} else connect();
-});
-setInterval(check, 500);
-setInterval(app.refresh, 500);
-readAddress();
-connect();
+	if (document.hidden) app.interrupt()
+	else if (retryAt) countDown()
+	else if (!app.still) app.changed()
+})
+addEventListener("hashchange", () => location.hash && location.reload())
+setInterval(check, 500)
+setInterval(app.refresh, 500)
+readAddress()
+connect()
