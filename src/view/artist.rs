@@ -25,6 +25,8 @@ use quadrille_base::image::metrics::{Protocol, compare};
 use quadrille_base::image::{Frame, files, to_8_bit};
 use quadrille_base::math::narrow;
 use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::fly_keys;
 use quadrille_suite::report::cameras::{camera_json, camera_path_json};
 
 /// A lossy still goes first if the lossless one takes longer on the link.
@@ -270,7 +272,7 @@ impl Artist {
             Ok((camera, key.seconds))
         });
         let keys: Vec<_> = keys.collect::<Result<_>>()?;
-        let cameras: Vec<_> = keys.iter().map(|k| k.0.clone()).collect(); // TODO
+        let cameras = fly_keys(&keys, request.fps)?;
         let path = camera_path_json(&cameras, request.fps)?;
         let all: Vec<Value> = cameras.iter().map(page_camera).collect();
         self.hub.with(id, |client| {
@@ -287,7 +289,7 @@ impl Artist {
 }
 
 /// A camera as pages name it.
-pub(crate) fn page_camera(camera: &quadrille_scene::Camera) -> Value {
+pub(crate) fn page_camera(camera: &Camera) -> Value {
     let mut page = camera_json(camera);
     if let Some(fields) = page.as_object_mut() {
         fields.retain(|name, _| ["eye", "target", "up", "fov_degrees"].contains(&name.as_str()));

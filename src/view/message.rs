@@ -24,6 +24,10 @@ const FOV_DEGREES: [f64; 2] = [0.1, 175.0];
 const MAX_KEYS: usize = 64;
 /// Maximum number of seconds between two keys.
 const MAX_KEY_SECONDS: f64 = 600.0;
+/// Limits of the frames per second of a path.
+const FRAMES_PER_SECOND: [f64; 2] = [1.0, 240.0];
+/// Maximum number of frames of a path: its answer takes 600 bytes for each.
+const MAX_PATH_FRAMES: f64 = 5000.0;
 /// Maximum gain of a difference.
 const MAX_GAIN: f64 = 1000.0;
 
@@ -463,6 +467,17 @@ impl ClientMessage {
                     let expected = format!("2 to {MAX_KEYS} keys");
                     return Err(Error::argument("keys", expected, count.to_string()));
                 }
+                let [least, most] = FRAMES_PER_SECOND;
+                if !(least..=most).contains(&request.fps) {
+                    let expected = format!("{least} to {most} frames per second");
+                    return Err(Error::argument("fps", expected, request.fps.to_string()));
+                }
+                let seconds: f64 = request.keys.iter().skip(1).map(|key| key.seconds).sum();
+                let frames = (seconds * request.fps).ceil();
+                if frames > MAX_PATH_FRAMES {
+                    let expected = format!("a path of at most {MAX_PATH_FRAMES} frames");
+                    return Err(Error::argument("keys", expected, frames.to_string()));
+                }
                 let mut cameras = request.keys.iter().map(|key| &key.cam);
                 cameras.try_for_each(|camera| limits.check_camera(camera))
             }
@@ -673,6 +688,8 @@ mod tests {
             (json!({"t": "pace", "scale": "most", "quality": 50}), "\"auto\""),
             (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}), "2 to 64 keys"),
             (json!({"t": "fly", "id": 1, "keys": [{"view": 0}, {"view": 1}], "fps": 30}), "seconds from 0"),
+            (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 100}], "fps": 60}), "at most 5000 frames"),
+            (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1}], "fps": 1e-9}), "1 to 240 frames"),
         ];
         for (message, fault) in wrong {
             let read = ClientMessage::parse(&message.to_string(), &LIMITS);

@@ -103,7 +103,6 @@ async fn connection(stream: TcpStream, router: Router) {
         .header_read_timeout(HEADER_TIMEOUT)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEADER_BYTES)
-        .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     // A client that breaks off or breaks the protocol has nobody to tell.
@@ -199,6 +198,8 @@ fn answer(status: StatusCode, kind: &str, body: impl Into<Body>) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
+        // An idle connection would hold one of few places.
+        (header::CONNECTION, "close"),
     ] {
         if let Ok(value) = value.parse() {
             headers.insert(name, value);

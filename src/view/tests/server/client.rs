@@ -23,9 +23,9 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::http::HeaderValue;
 use tungstenite::{Message, WebSocket};
 
-pub const TOKEN: &str = "00112233445566778899aabbccddeeff";
+pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff";
 /// Time within which everything that a test waits for happens on a loaded machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 const PROGRAM: Program = Program {
     version: "1.2.3",
@@ -34,26 +34,26 @@ const PROGRAM: Program = Program {
 };
 
 /// A running server, which ends when it is dropped.
-pub struct Server {
-    pub address: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
     task: Task,
     thread: Option<JoinHandle<Result<()>>>,
     /// Folder of the scene file.
-    pub folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// What differs between servers of tests.
 #[derive(Default)]
-pub struct Options {
-    pub splats: Option<u32>,
-    pub viewers: Option<usize>,
-    pub second: bool,
-    pub watch: bool,
-    pub photo: Option<quadrille_base::image::Frame>,
+pub(crate) struct Options {
+    pub(crate) splats: Option<u32>,
+    pub(crate) viewers: Option<usize>,
+    pub(crate) second: bool,
+    pub(crate) watch: bool,
+    pub(crate) photo: Option<quadrille_base::image::Frame>,
 }
 
 /// Writes a scene of a number of splats as PLY.
-pub fn write_scene(path: &Path, splats: u32, seed: u64) {
+pub(crate) fn write_scene(path: &Path, splats: u32, seed: u64) {
     let scene = Synthetic::new(Recipe::Object, seed, splats.into(), 1).unwrap();
     quadrille_base::output::write_whole(path, |out| {
         let mut writer = PlyWriter::new(out, scene.len(), scene.sh_degree(), &[])?;
@@ -66,7 +66,7 @@ pub fn write_scene(path: &Path, splats: u32, seed: u64) {
 }
 
 /// A camera that looks at the scene.
-pub fn camera(turn: f64, [width, height]: [u32; 2]) -> Camera {
+pub(crate) fn camera(turn: f64, [width, height]: [u32; 2]) -> Camera {
     let cam = placed(turn);
     let point = |name: &str| {
         let numbers = cam[name].as_array().unwrap().iter();
@@ -78,23 +78,23 @@ pub fn camera(turn: f64, [width, height]: [u32; 2]) -> Camera {
 }
 
 /// The same camera in a request.
-pub fn placed(turn: f64) -> Value {
+pub(crate) fn placed(turn: f64) -> Value {
     let eye = [3.0 * turn.cos(), -1.0, 3.0 * turn.sin()];
     json!({"eye": eye, "target": [0.0, 0.0, 0.0], "up": [0.0, -1.0, 0.0], "fov_degrees": 50.0, "lens": null})
 }
 
 /// A source of the first scene.
-pub fn source() -> Value {
+pub(crate) fn source() -> Value {
     json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null})
 }
 
 /// What a page shows of one source.
-pub fn show() -> Value {
+pub(crate) fn show() -> Value {
     json!({"a": source(), "b": null, "mode": "single", "split": 0.5, "gain": 4})
 }
 
 /// A request for a picture.
-pub fn request(kind: &str, seq: u32, cam: &Value, [width, height]: [u32; 2], show: &Value) -> Value {
+pub(crate) fn request(kind: &str, seq: u32, cam: &Value, [width, height]: [u32; 2], show: &Value) -> Value {
     json!({"t": kind, "seq": seq, "cam": cam, "w": width, "h": height, "show": show})
 }
 
@@ -109,7 +109,7 @@ fn shown(path: &Path, reads: Arc<dyn Fn(&Path) -> Result<Scene> + Send + Sync>) 
 }
 
 impl Server {
-    pub fn start(options: Options) -> Self {
+    pub(crate) fn start(options: Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("first.ply");
         write_scene(&path, options.splats.unwrap_or(2000), 1);
@@ -174,13 +174,13 @@ impl Server {
     }
 
     /// Ends the server; returns what [`serve`] returned.
-    pub fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         self.task.cancel();
         self.thread.take().unwrap().join().unwrap()
     }
 
     /// Sends the bytes of a request; returns the answer.
-    pub fn raw(&self, request: &str) -> String {
+    pub(crate) fn raw(&self, request: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
@@ -189,19 +189,19 @@ impl Server {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 
     /// Opens a page.
-    pub fn page(&self) -> Page {
+    pub(crate) fn page(&self) -> Page {
         self.try_page(&self.address.to_string(), TOKEN).unwrap()
     }
 
     /// Opens a page from an origin with a token; fails with the status.
-    pub fn try_page(&self, origin: &str, token: &str) -> std::result::Result<Page, u16> {
+    pub(crate) fn try_page(&self, origin: &str, token: &str) -> std::result::Result<Page, u16> {
         let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
         let headers = request.headers_mut();
         let origin = format!("http://{origin}");
@@ -239,28 +239,28 @@ impl Drop for Server {
 }
 
 /// A page.
-pub struct Page {
-    pub socket: WebSocket<TcpStream>,
+pub(crate) struct Page {
+    pub(crate) socket: WebSocket<TcpStream>,
     /// Bytes of parts that arrived.
     parts: u64,
-    pub welcome: Value,
+    pub(crate) welcome: Value,
 }
 
 /// A picture that arrived.
 #[derive(Debug, Clone)]
-pub struct Picture {
-    pub kind: u8,
-    pub codec: u8,
-    pub flags: u16,
-    pub number: u32,
-    pub generation: u32,
-    pub size: [u32; 2],
-    pub bytes: Vec<u8>,
+pub(crate) struct Picture {
+    pub(crate) kind: u8,
+    pub(crate) codec: u8,
+    pub(crate) flags: u16,
+    pub(crate) number: u32,
+    pub(crate) generation: u32,
+    pub(crate) size: [u32; 2],
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A message that arrived.
 #[derive(Debug, Clone)]
-pub enum Received {
+pub(crate) enum Received {
     Text(Value),
     Picture(Picture),
     /// Code of the end.
@@ -273,12 +273,12 @@ impl Page {
         self
     }
 
-    pub fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.socket.send(Message::text(message.to_string())).unwrap();
     }
 
     /// The next message; parts are confirmed, and put together to pictures.
-    pub fn next(&mut self) -> Received {
+    pub(crate) fn next(&mut self) -> Received {
         let mut bytes: Vec<u8> = Vec::new();
         loop {
             let message = match self.socket.read() {
@@ -325,7 +325,7 @@ impl Page {
     }
 
     /// Waits for a text of a kind; confirms frames meanwhile.
-    pub fn text(&mut self, kind: &str) -> Value {
+    pub(crate) fn text(&mut self, kind: &str) -> Value {
         self.wait(|received| match received {
             Received::Text(text) if text["t"] == kind => Some(text.clone()),
             Received::Text(text) => {
@@ -337,7 +337,7 @@ impl Page {
     }
 
     /// Waits for a picture of a kind and number; confirms frames.
-    pub fn picture(&mut self, kind: u8, number: u32) -> Picture {
+    pub(crate) fn picture(&mut self, kind: u8, number: u32) -> Picture {
         self.wait(|received| match received {
             Received::Picture(picture) if (picture.kind, picture.number) == (kind, number) => {
                 Some(picture.clone())
@@ -351,7 +351,7 @@ impl Page {
     }
 
     /// Waits for something; confirms frames.
-    pub fn wait<T>(&mut self, matches: impl Fn(&Received) -> Option<T>) -> T {
+    pub(crate) fn wait<T>(&mut self, matches: impl Fn(&Received) -> Option<T>) -> T {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             let received = self.next();
@@ -370,7 +370,7 @@ impl Page {
     }
 
     /// Waits for the end; returns its code.
-    pub fn closed(&mut self) -> u16 {
+    pub(crate) fn closed(&mut self) -> u16 {
         loop {
             if let Received::Closed(code) = self.next() {
                 return code;
@@ -381,7 +381,7 @@ impl Page {
 
 impl Picture {
     /// Red, green and blue of a lossless picture.
-    pub fn rgb(&self) -> Vec<u8> {
+    pub(crate) fn rgb(&self) -> Vec<u8> {
         assert_eq!(self.codec, 2, "WebP");
         let mut decoder =
             image_webp::WebPDecoder::new(std::io::Cursor::new(&self.bytes)).unwrap();

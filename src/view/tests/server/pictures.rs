@@ -60,7 +60,7 @@ fn stills_and_saved_files_are_the_pictures_of_render() {
                 page.send(&request("still", seq, &cam, size, &show));
                 let still = page.picture(2, seq);
                 let expected = drawn(&server, "first.ply", &camera, profile);
-                assert_eq!(still.size, size);
+                assert_eq!((still.size, still.flags), (size, 1));
                 assert!(still.rgb() == rgb(&expected), "{size:?} {profile} {cam}");
                 page.send(&json!({"t": "save", "id": seq, "seq": seq, "what": "a"}));
                 let mut png = Vec::new();
@@ -186,8 +186,10 @@ fn requests_that_are_wrong_are_answered_and_change_nothing() {
         }
         assert!(answer["what"].as_str().unwrap().contains(what), "{answer}");
     }
-    page.send(&request("still", 20, &placed(0.0), SIZE, &show()));
-    page.picture(2, 20);
+    // Behind the camera lies nothing.
+    let away = json!({"eye": [0, 0, -9], "target": [0, 0, -10], "up": [0, -1, 0], "fov_degrees": 40, "lens": null});
+    page.send(&request("still", 20, &away, SIZE, &show()));
+    assert_eq!(page.picture(2, 20).flags, 1 | 4);
 }
 
 #[test]
