@@ -125,7 +125,9 @@ impl DrawFlags {
     /// The flag of the profile, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn profile_words(&self) -> Vec<String> {
-        let flag = self.profile.map(|profile| format!("--profile={}", profile.name));
+        let flag = self
+            .profile
+            .map(|profile| format!("--profile={}", profile.name));
         flag.into_iter().collect()
     }
 

@@ -131,11 +131,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let completed = views.completed.as_ref();
     let target = completed.and_then(|view| view.target);
     let up = completed.and_then(|view| view.up);
-    let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(framing.up);
+    let up = up
+        .or_else(|| common_up(&views.cameras))
+        .unwrap_or(framing.up);
     let listed = with_photos(&views, args.photos.as_deref(), verbosity)?;
     let size = args.views.spec()?.size;
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
-    let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
+    let first_size = views
+        .cameras
+        .first()
+        .map(|camera| [camera.width, camera.height]);
     let scenes = std::iter::once(Ok(first)).chain(second);
     let show = Show {
         scenes: scenes.collect::<Result<_>>()?,
@@ -195,7 +200,11 @@ impl Args {
         };
         let profile = self.draw.profile_words();
         let shared = [vec![scene], self.reading.words(), profile];
-        let render = [self.filters.words(), self.rules.words(), self.draw.background_words()];
+        let render = [
+            self.filters.words(),
+            self.rules.words(),
+            self.draw.background_words(),
+        ];
         Commands {
             shared: shared.concat(),
             render: render.concat(),
@@ -214,7 +223,9 @@ impl Args {
         let mut page = format!("{} is at {url}\n", self.scene.display());
         if let (Some(host), true) = (ssh_host(), self.server.bind.is_loopback()) {
             let user = std::env::var("USER").unwrap_or_else(|_| "USER".to_owned());
-            page += &format!("on your own machine first: ssh -L {port}:localhost:{port} {user}@{host}\n");
+            page += &format!(
+                "on your own machine first: ssh -L {port}:localhost:{port} {user}@{host}\n"
+            );
         }
         page += "Ctrl-C ends\n";
         print(page)
@@ -249,7 +260,9 @@ impl ServerFlags {
             token,
             viewers: self.viewers.into(),
             max_pixels: self.max_pixels.into(),
-            idle_exit: self.idle_exit.map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
+            idle_exit: self
+                .idle_exit
+                .map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
         })
     }
 
@@ -329,14 +342,21 @@ fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
 }
 
 /// The views with the photos of a folder whose names are theirs, with or without extension.
-fn with_photos(views: &Views, folder: Option<&Path>, verbosity: Verbosity) -> Result<Vec<ListedView>> {
+fn with_photos(
+    views: &Views,
+    folder: Option<&Path>,
+    verbosity: Verbosity,
+) -> Result<Vec<ListedView>> {
     let photos = folder.map(photos_in).transpose()?.unwrap_or_default();
     let listed: Vec<_> = (views.cameras.iter().enumerate())
         .map(|(index, camera)| {
             let name_in_file = views.names_in_file.get(index).cloned();
             let in_file = name_in_file.as_deref().map(view_of_picture);
             let names = [in_file.as_ref(), Some(&camera.name)];
-            let photo = names.into_iter().flatten().find_map(|name| photos.get(name));
+            let photo = names
+                .into_iter()
+                .flatten()
+                .find_map(|name| photos.get(name));
             ListedView {
                 camera: camera.clone(),
                 name_in_file,

@@ -155,15 +155,20 @@ impl ViewArgs {
     /// The flags about the world and the lenses of cameras, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn lens_words(&self) -> Vec<String> {
-        let transform = self.transform.as_ref().and_then(|transform| match transform {
-            CameraTransform::Found => None,
-            CameraTransform::Identity => Some("none".to_owned()),
-            CameraTransform::Undo => Some("undo".to_owned()),
-            CameraTransform::File(path) => Some(path.display().to_string()),
-        });
+        let transform = self
+            .transform
+            .as_ref()
+            .and_then(|transform| match transform {
+                CameraTransform::Found => None,
+                CameraTransform::Identity => Some("none".to_owned()),
+                CameraTransform::Undo => Some("undo".to_owned()),
+                CameraTransform::File(path) => Some(path.display().to_string()),
+            });
         let transform = transform.map(|transform| format!("--transform={transform}"));
         let fov = self.fov.map(|fov| format!("--fov={fov}"));
-        let model = self.camera_model.map(|model| format!("--camera-model={model}"));
+        let model = self
+            .camera_model
+            .map(|model| format!("--camera-model={model}"));
         [transform, fov, model].into_iter().flatten().collect()
     }
 

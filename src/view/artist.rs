@@ -9,15 +9,14 @@ use rayon::ThreadPool;
 use serde_json::{Value, json};
 
 use super::encode::{Uncoded, microseconds};
+use super::header::{Codec, Kind, NOTHING_IN_VIEW, PREVIEW};
 use super::hub::{Client, ClientId, Hub};
 use super::mailbox::{Job, SideJob};
-use super::message::{
-    Codec, FlyRequest, Kind, NOTHING_IN_VIEW, PREVIEW, PictureRequest, ProbeRequest, Reference,
-    Saved, Source,
-};
+use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved};
 use super::outbox::Picture;
 use super::pace::Cost;
 use super::painter::{Look, Painter, StillPictures, rgb_over};
+use super::source::Source;
 use super::stage::{Stage, camera_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::scaled_difference;
@@ -92,7 +91,9 @@ impl Artist {
         match job {
             Job::Frame(request) => self.frame(id, request, stage),
             Job::Still(request, task) => {
-                let still = self.pool.install(|| self.painter.still(request, stage, task))?;
+                let still = self
+                    .pool
+                    .install(|| self.painter.still(request, stage, task))?;
                 let pool = &self.pool;
                 send_still(&self.hub, id, still, stage.generation, |still| {
                     pool.install(|| encoded(still, stage.generation))
@@ -208,7 +209,9 @@ impl Artist {
         };
         let still = still.ok_or_else(missing)?;
         let b = still.b.as_ref().ok_or_else(missing)?;
-        let measured = self.pool.install(|| compare(&still.a, b, Protocol::Inria))?;
+        let measured = self
+            .pool
+            .install(|| compare(&still.a, b, Protocol::Inria))?;
         self.hub.with(id, |client| {
             client.send(&json!({
                 "t": "measured",
@@ -222,12 +225,19 @@ impl Artist {
     }
 
     /// Sends a picture as the PNG that `render -o` writes.
-    fn save(&self, id: ClientId, (request, seq, what): (u32, u32, Saved), stage: &Stage) -> Result<()> {
+    fn save(
+        &self,
+        id: ClientId,
+        (request, seq, what): (u32, u32, Saved),
+        stage: &Stage,
+    ) -> Result<()> {
         let missing = || {
             let expected = "a picture of the last still or map";
             Error::argument("save", expected, "none")
         };
-        let kept = self.hub.with(id, |client| (client.still.clone(), client.map.clone()));
+        let kept = self
+            .hub
+            .with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;
         let still = still.filter(|still| still.seq == seq);
         let difference;
@@ -324,9 +334,14 @@ pub(crate) fn send_still(
     let mut previews = Vec::new();
     if is_long {
         for (kind, frame) in shown(&still) {
-            previews.push(uncoded(&still, kind, generation, &rgb_over(frame, [0.0; 3]), PREVIEW, |u| {
-                u.jpeg(PREVIEW_QUALITY)
-            })?);
+            previews.push(uncoded(
+                &still,
+                kind,
+                generation,
+                &rgb_over(frame, [0.0; 3]),
+                PREVIEW,
+                |u| u.jpeg(PREVIEW_QUALITY),
+            )?);
         }
     }
     hub.with(id, |client: &mut Client| {
@@ -352,7 +367,14 @@ fn shown(still: &StillPictures) -> Vec<(Kind, &Frame)> {
 /// The lossless pictures of a still.
 pub(crate) fn encoded(still: &StillPictures, generation: u32) -> Result<Vec<Picture>> {
     let pictures = shown(still).into_iter().map(|(kind, frame)| {
-        uncoded(still, kind, generation, &rgb_over(frame, [0.0; 3]), 0, |u| u.webp())
+        uncoded(
+            still,
+            kind,
+            generation,
+            &rgb_over(frame, [0.0; 3]),
+            0,
+            |u| u.webp(),
+        )
     });
     pictures.collect()
 }

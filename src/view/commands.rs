@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::message::{CameraRequest, FlagsRequest};
+use super::camera_request::CameraRequest;
+use super::message::FlagsRequest;
 use super::stage::{ListedView, camera_of};
 use quadrille_base::error::Result;
 use quadrille_scene::cameras::write_inria_json;
@@ -40,13 +41,19 @@ impl Commands {
             (CameraRequest::Listed(view), Some(file)) => {
                 let name = shell_quoted(&views[*view].camera.name);
                 let file = format!("--cameras {}", shell_path(file));
-                let parts = [vec![file], lens_flags, vec![format!("--view {name} {sized}")]];
+                let parts = [
+                    vec![file],
+                    lens_flags,
+                    vec![format!("--view {name} {sized}")],
+                ];
                 parts.concat().join(" ")
             }
             (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {
                 let points = [placed.eye, placed.target, placed.up];
                 let pinhole = look_at_flags(points, placed.fov_degrees, size);
-                let model = lens_flags.iter().filter(|flag| flag.starts_with("--camera-model"));
+                let model = lens_flags
+                    .iter()
+                    .filter(|flag| flag.starts_with("--camera-model"));
                 let model = model.map(|flag| format!(" {flag}")).collect::<String>();
                 format!("{pinhole}{model}")
             }

@@ -6,64 +6,26 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::ThreadPool;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::artist::{encoded, send_still};
 use super::encode::{Uncoded, microseconds};
+use super::header::Kind;
 use super::hub::{ClientId, Hub, SlowJob};
-use super::message::{CameraRequest, Kind, MapRequest, ProbeRequest, Reference};
+use super::message::{MapRequest, Reference};
 use super::painter::{Look, Painter, curve_name, rgb_over};
+use super::run_maps::{RunKey, RunMaps, ShownMap};
 use super::stage::{Stage, camera_of};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::Frame;
 use quadrille_base::task::Task;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::simulation::{Simulation, simulate};
-use quadrille_gpu::variant::Variant;
 use quadrille_gpu::wiring::Watch;
 use quadrille_suite::report::heat::{self, VIRIDIS};
 use quadrille_suite::report::maps::PixelMap;
 
 /// Number of runs whose maps are kept.
 const KEPT_RUNS: usize = 8;
-
-/// The input of a run.
-#[derive(Debug, Clone, PartialEq)]
-struct RunKey {
-    generation: u32,
-    cam: CameraRequest,
-    size: [u32; 2],
-    variant: Variant,
-}
-
-/// The maps of a run.
-#[derive(Debug)]
-struct RunMaps {
-    cycles: u64,
-    /// The maps that the variant keeps, with their counts per pixel.
-    maps: Vec<(PixelMap, Vec<u32>)>,
-}
-
-/// A map that a page shows.
-#[derive(Debug)]
-pub(crate) struct ShownMap {
-    pub(crate) frame: Frame,
-    key: RunKey,
-    run: Arc<RunMaps>,
-}
-
-impl ShownMap {
-    /// The counts of all maps of the run at a pixel, if it belongs to the same picture.
-    pub(crate) fn values(&self, probe: &ProbeRequest) -> Map<String, Value> {
-        if self.key.cam != probe.cam || self.key.size != [probe.w, probe.h] {
-            return Map::new();
-        }
-        let pixel = probe.y as usize * probe.w as usize + probe.x as usize;
-        let values = self.run.maps.iter();
-        let values = values.map(|(map, counts)| (map.name.to_owned(), counts[pixel].into()));
-        values.collect()
-    }
-}
 
 /// Emulates for all pages.
 pub(crate) struct Emulation {
@@ -125,7 +87,13 @@ impl Emulation {
         }
     }
 
-    fn map(&mut self, id: ClientId, request: &MapRequest, stage: &Stage, task: &Task) -> Result<()> {
+    fn map(
+        &mut self,
+        id: ClientId,
+        request: &MapRequest,
+        stage: &Stage,
+        task: &Task,
+    ) -> Result<()> {
         let start = Instant::now();
         let key = RunKey {
             generation: stage.generation,
@@ -199,7 +167,9 @@ impl Emulation {
         let profile = self.look.profile(scene, None);
         let simulation = simulation.with_profile(profile).with_task(task);
         let splats = &scene.scene.splats;
-        let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;
+        let outcomes = self
+            .pool
+            .install(|| simulate(splats, &camera, &simulation))?;
         let outcome = &outcomes[0];
         let maps = outcome.pipeline().map(|result| {
             let maps = PixelMap::ALL.iter();

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use image_webp::{ColorType, WebPEncoder};
 use jpeg_encoder::{Encoder, SamplingFactor};
 
-use super::message::{Codec, Header, Kind};
+use super::header::{Codec, Header, Kind};
 use super::outbox::Picture;
 use quadrille_base::error::{Error, Result};
 

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::emulation::ShownMap;
 use super::mailbox::{Job, Mailbox};
 use super::message::{MapRequest, PictureRequest, Reference};
 use super::outbox::{Outbox, Outgoing};
 use super::pace::{Link, Pace};
 use super::painter::StillPictures;
+use super::run_maps::ShownMap;
 use super::stage::Stage;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;

@@ -15,9 +15,11 @@
 
 mod admission;
 mod artist;
+mod camera_request;
 mod commands;
 mod emulation;
 mod encode;
+mod header;
 mod hub;
 mod mailbox;
 mod message;
@@ -26,8 +28,11 @@ mod pace;
 mod painter;
 mod photo;
 mod reload;
+mod run_maps;
 mod server;
 mod session;
+mod site;
+mod source;
 mod stage;
 
 use std::net::{IpAddr, SocketAddr};
@@ -44,10 +49,11 @@ use self::admission::{Admission, TOKEN_DIGITS};
 use self::artist::{Artist, page_camera};
 use self::emulation::Emulation;
 use self::hub::Hub;
-use self::message::{LAYERS, Limits, PROTOCOL, SIDES_PX};
+use self::message::{Limits, PROTOCOL, SIDES_PX};
 use self::painter::Look;
-use self::server::Site;
 use self::session::MESSAGES_PER_SECOND;
+use self::site::Site;
+use self::source::LAYERS;
 use self::stage::{LoadedScene, Stage};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
@@ -212,7 +218,9 @@ pub fn serve(
             if hub.free() < access.viewers {
                 idle_since = Instant::now();
             }
-            let is_idle = access.idle_exit.is_some_and(|limit| idle_since.elapsed() > limit);
+            let is_idle = access
+                .idle_exit
+                .is_some_and(|limit| idle_since.elapsed() > limit);
             task.is_cancelled() || is_idle
         };
         runtime.block_on(server::listen(listener, site, ends));
@@ -267,7 +275,12 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
         home["lens"] = if is_plain { Value::Null } else { 0.into() };
         home
     });
-    let variants = [Variant::BASELINE, Variant::QM, Variant::HET, Variant::HET_QM];
+    let variants = [
+        Variant::BASELINE,
+        Variant::QM,
+        Variant::HET,
+        Variant::HET_QM,
+    ];
     let maps = PixelMap::ALL.iter();
     json!({
         "t": "welcome",

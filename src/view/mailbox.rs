@@ -93,14 +93,18 @@ impl Mailbox {
 
     /// Takes the next job: a frame, a probe, a still, or another request, in this order.
     pub(crate) fn take(&mut self, now: Duration) -> Option<Job> {
-        self.in_flight.retain(|(_, since)| now.saturating_sub(*since) < LOST);
+        self.in_flight
+            .retain(|(_, since)| now.saturating_sub(*since) < LOST);
         if self.in_flight.len() < MAX_IN_FLIGHT
             && let Some(request) = self.frame.take()
         {
             self.in_flight.push((request.seq, now));
             return Some(Job::Frame(request));
         }
-        let probe = self.side.iter().position(|job| matches!(job, SideJob::Probe(_)));
+        let probe = self
+            .side
+            .iter()
+            .position(|job| matches!(job, SideJob::Probe(_)));
         if let Some(job) = probe.and_then(|index| self.side.remove(index)) {
             return Some(Job::Side(job));
         }
@@ -129,7 +133,8 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{CameraRequest, Drawn, Mode, RendererName, Show, Source};
+    use crate::camera_request::CameraRequest;
+    use crate::source::{Drawn, Mode, RendererName, Show, Source};
 
     fn request(seq: u32) -> PictureRequest {
         let a = Source::Drawn(Drawn {

@@ -1,35 +1,26 @@
-//! Messages of the protocol, version 1: what a page sends, and the header of binary messages.
+//! Messages of pages in the protocol, version 1.
 //!
 //! A page sends JSON texts of at most [`MAX_TEXT_BYTES`] without unknown fields. Every value is checked here, so that the
 //! rest of the server sees valid requests alone; indices of views and scenes are checked where their number is known.
 
 use serde::Deserialize;
 
+use super::camera_request::{CameraRequest, Key};
+use super::source::{MAX_GAIN, Show, Source, VariantName};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::Layer;
-use quadrille_base::shading::Profile;
-use quadrille_gpu::variant::Variant;
 
 /// Version of the protocol.
 pub(crate) const PROTOCOL: u32 = 1;
 /// Maximum length of a text message of a page.
 pub(crate) const MAX_TEXT_BYTES: usize = 16 << 10;
-/// Maximum magnitude of a coordinate, in world units: beyond it, a double resolves less than a millionth of a unit.
-const MAX_COORDINATE: f64 = 1e9;
 /// Limits of the sides of a picture, in pixels.
 pub(crate) const SIDES_PX: [u32; 2] = [16, 8192];
-/// Limits of a vertical field of view, in degrees.
-const FOV_DEGREES: [f64; 2] = [0.1, 175.0];
 /// Maximum number of key cameras of a path.
 const MAX_KEYS: usize = 64;
-/// Maximum number of seconds between two keys.
-const MAX_KEY_SECONDS: f64 = 600.0;
 /// Limits of the frames per second of a path.
 const FRAMES_PER_SECOND: [f64; 2] = [1.0, 240.0];
 /// Maximum number of frames of a path: its answer takes 600 bytes for each.
 const MAX_PATH_FRAMES: f64 = 5000.0;
-/// Maximum gain of a difference.
-const MAX_GAIN: f64 = 1000.0;
 
 /// A message of a page.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -152,241 +143,6 @@ impl TryFrom<RawChosen> for Chosen {
             RawChosen::Word(word) if word == "auto" => Ok(Self::Auto),
             _ => Err("expected \"auto\" or a number above 0".to_owned()),
         }
-    }
-}
-
-/// A camera: a listed view, or a position.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "RawCamera")]
-pub(crate) enum CameraRequest {
-    /// Index of a listed view.
-    Listed(usize),
-    Placed(Placed),
-}
-
-/// A camera at a position in world units.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Placed {
-    pub(crate) eye: [f64; 3],
-    pub(crate) target: [f64; 3],
-    pub(crate) up: [f64; 3],
-    /// Vertical.
-    pub(crate) fov_degrees: f64,
-    /// Index of the listed view whose intrinsics replace the field of view.
-    pub(crate) lens: Option<usize>,
-}
-
-/// A key of a path.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "RawCamera")]
-pub(crate) struct Key {
-    pub(crate) cam: CameraRequest,
-    /// Time since the key before.
-    pub(crate) seconds: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCamera {
-    view: Option<usize>,
-    eye: Option<[f64; 3]>,
-    target: Option<[f64; 3]>,
-    up: Option<[f64; 3]>,
-    fov_degrees: Option<f64>,
-    lens: Option<usize>,
-    seconds: Option<f64>,
-}
-
-impl RawCamera {
-    fn camera(&self) -> std::result::Result<CameraRequest, String> {
-        match (self.view, self.eye, self.target, self.up, self.fov_degrees) {
-            (Some(view), None, None, None, None) if self.lens.is_none() => {
-                Ok(CameraRequest::Listed(view))
-            }
-            (None, Some(eye), Some(target), Some(up), Some(fov_degrees)) => {
-                let mut coordinates = [eye, target, up].into_iter().flatten();
-                if !coordinates.all(|c| c.is_finite() && c.abs() <= MAX_COORDINATE) {
-                    return Err(format!("expected coordinates within {MAX_COORDINATE:e}"));
-                }
-                if !(FOV_DEGREES[0]..=FOV_DEGREES[1]).contains(&fov_degrees) {
-                    let [least, most] = FOV_DEGREES;
-                    return Err(format!(
-                        "expected a field of view from {least} to {most} degrees"
-                    ));
-                }
-                Ok(CameraRequest::Placed(Placed {
-                    eye,
-                    target,
-                    up,
-                    fov_degrees,
-                    lens: self.lens,
-                }))
-            }
-            _ => {
-                Err("expected a camera: a view, or eye, target, up, fov_degrees and lens".to_owned())
-            }
-        }
-    }
-}
-
-impl TryFrom<RawCamera> for CameraRequest {
-    type Error = String;
-
-    fn try_from(raw: RawCamera) -> std::result::Result<Self, String> {
-        match raw.seconds {
-            None => raw.camera(),
-            Some(_) => Err("expected a camera without seconds, which keys have".to_owned()),
-        }
-    }
-}
-
-impl TryFrom<RawCamera> for Key {
-    type Error = String;
-
-    fn try_from(raw: RawCamera) -> std::result::Result<Self, String> {
-        let seconds = raw.seconds.filter(|s| (0.0..=MAX_KEY_SECONDS).contains(s));
-        let expected = || format!("expected seconds from 0 to {MAX_KEY_SECONDS}");
-        Ok(Self {
-            cam: raw.camera()?,
-            seconds: seconds.ok_or_else(expected)?,
-        })
-    }
-}
-
-/// The pictures that are shown.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Show {
-    pub(crate) a: Source,
-    pub(crate) b: Option<Source>,
-    pub(crate) mode: Mode,
-    /// Share of the width that belongs to A.
-    pub(crate) split: f64,
-    /// Factor on differences.
-    pub(crate) gain: f64,
-}
-
-/// How two pictures are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Mode {
-    Single,
-    Split,
-    Difference,
-}
-
-impl Show {
-    /// The second picture, if it is shown.
-    pub(crate) fn second(&self) -> Option<&Source> {
-        self.b.as_ref().filter(|_| self.mode != Mode::Single)
-    }
-
-    /// The pictures that are drawn.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
-        [Some(&self.a), self.second()].into_iter().flatten()
-    }
-}
-
-/// The origin of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(try_from = "RawSource")]
-pub(crate) enum Source {
-    /// The photo of a listed view.
-    Photo,
-    Drawn(Drawn),
-}
-
-/// A picture that a renderer draws.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Drawn {
-    /// Index of the scene.
-    pub(crate) scene: usize,
-    /// Profile that replaces the scene's.
-    pub(crate) profile: Option<Profile>,
-    pub(crate) renderer: RendererName,
-    /// Layer that is shown as colours in place of the picture.
-    pub(crate) layer: Option<Layer>,
-}
-
-/// A renderer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RendererName {
-    /// The fast renderer.
-    Cpu,
-    /// The scalar definition.
-    Reference,
-    /// The emulated pipeline.
-    Emulated(Variant),
-}
-
-/// A variant of the emulated pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) struct VariantName(pub(crate) Variant);
-
-impl TryFrom<String> for VariantName {
-    type Error = String;
-
-    fn try_from(name: String) -> std::result::Result<Self, String> {
-        let variant = Variant::ALL
-            .into_iter()
-            .find(|variant| variant.to_string() == name);
-        variant
-            .map(Self)
-            .ok_or_else(|| "expected a variant of the pipeline".to_owned())
-    }
-}
-
-/// Layers that are shown as colours.
-pub(crate) const LAYERS: [Layer; 4] = [Layer::Depth, Layer::Normal, Layer::Alpha, Layer::Count];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSource {
-    scene: Option<usize>,
-    profile: Option<String>,
-    renderer: Option<String>,
-    layer: Option<String>,
-    photo: Option<bool>,
-}
-
-impl TryFrom<RawSource> for Source {
-    type Error = String;
-
-    fn try_from(raw: RawSource) -> std::result::Result<Self, String> {
-        if raw.photo == Some(true) {
-            let is_alone = raw.scene.is_none() && raw.renderer.is_none();
-            return match is_alone && raw.profile.is_none() && raw.layer.is_none() {
-                true => Ok(Self::Photo),
-                false => Err("expected a photo or a scene, not both".to_owned()),
-            };
-        }
-        let profile = raw.profile.map(|name| Profile::named(&name)).transpose();
-        let layer = match raw.layer.as_deref() {
-            None => None,
-            Some(name) => {
-                let layer = LAYERS.into_iter().find(|layer| layer.name() == name);
-                Some(layer.ok_or("expected one of the layers depth, normal, alpha and count")?)
-            }
-        };
-        let renderer = match raw.renderer.as_deref() {
-            None | Some("cpu") => RendererName::Cpu,
-            Some("reference") => RendererName::Reference,
-            Some(name) => {
-                let variant = name.strip_prefix("emulated:");
-                let variant = variant.ok_or("expected cpu, reference or emulated:VARIANT")?;
-                RendererName::Emulated(VariantName::try_from(variant.to_owned())?.0)
-            }
-        };
-        if layer.is_some() && renderer != RendererName::Cpu {
-            return Err("expected the renderer cpu, which draws layers".to_owned());
-        }
-        Ok(Self::Drawn(Drawn {
-            scene: raw.scene.ok_or("expected a scene")?,
-            profile: profile.map_err(|error| error.to_string())?,
-            renderer,
-            layer,
-        }))
     }
 }
 
@@ -543,81 +299,6 @@ pub(crate) enum Reference {
     Id(u32),
 }
 
-/// Content of a binary message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Frame = 1,
-    StillA = 2,
-    StillB = 3,
-    Difference = 4,
-    Map = 5,
-    File = 6,
-}
-
-/// Encoding of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Codec {
-    Jpeg = 1,
-    WebP = 2,
-    Png = 3,
-}
-
-/// Length of the header of binary messages.
-pub(crate) const HEADER_BYTES: usize = 32;
-/// Flag of the last part of a picture.
-pub(crate) const LAST_PART: u16 = 1;
-/// Flag of a lossy picture that a lossless one follows.
-pub(crate) const PREVIEW: u16 = 2;
-/// Flag of a picture without a splat in view.
-pub(crate) const NOTHING_IN_VIEW: u16 = 4;
-
-/// Header of a binary message: little-endian, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) kind: Kind,
-    pub(crate) codec: Codec,
-    pub(crate) flags: u16,
-    /// Number of the picture, or the request that a map or file answers.
-    pub(crate) number: u32,
-    /// Generation of the scenes.
-    pub(crate) generation: u32,
-    /// Width and height in pixels.
-    pub(crate) size: [u16; 2],
-    pub(crate) render_us: u32,
-    pub(crate) encode_us: u32,
-    /// Length of the whole encoded picture.
-    pub(crate) bytes: u32,
-    /// Place of this part in it.
-    pub(crate) offset: u32,
-}
-
-impl Header {
-    pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        let numbers = [
-            self.number.to_le_bytes(),
-            self.generation.to_le_bytes(),
-            [
-                self.size[0].to_le_bytes()[0],
-                self.size[0].to_le_bytes()[1],
-                self.size[1].to_le_bytes()[0],
-                self.size[1].to_le_bytes()[1],
-            ],
-            self.render_us.to_le_bytes(),
-            self.encode_us.to_le_bytes(),
-            self.bytes.to_le_bytes(),
-            self.offset.to_le_bytes(),
-        ];
-        bytes[0] = self.kind as u8;
-        bytes[1] = self.codec as u8;
-        bytes[2..4].copy_from_slice(&self.flags.to_le_bytes());
-        for (place, number) in bytes[4..].chunks_exact_mut(4).zip(numbers) {
-            place.copy_from_slice(&number);
-        }
-        bytes
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -640,7 +321,8 @@ mod tests {
     }
 
     fn still(changes: &[(&str, Value)]) -> Value {
-        let mut message = json!({"t": "still", "seq": 1, "cam": placed(), "w": 640, "h": 360, "show": show()});
+        let mut message =
+            json!({"t": "still", "seq": 1, "cam": placed(), "w": 640, "h": 360, "show": show()});
         for (pointer, value) in changes {
             match message.pointer_mut(pointer) {
                 Some(place) => *place = value.clone(),
@@ -673,23 +355,53 @@ mod tests {
             (still(&[("/cam/more", json!(1))]), "seq"),
             (still(&[("/cam", json!({"view": 4}))]), "an index below 4"),
             (still(&[("/cam/lens", json!(9))]), "an index below 4"),
-            (still(&[("/cam/eye", json!([1e10, 0, 0]))]), "coordinates within 1e9"),
-            (still(&[("/cam/fov_degrees", json!(0))]), "field of view from 0.1 to 175"),
+            (
+                still(&[("/cam/eye", json!([1e10, 0, 0]))]),
+                "coordinates within 1e9",
+            ),
+            (
+                still(&[("/cam/fov_degrees", json!(0))]),
+                "field of view from 0.1 to 175",
+            ),
             (still(&[("/w", json!(15))]), "sides of 16 to 8192"),
-            (still(&[("/w", json!(8192)), ("/h", json!(8192))]), "at most 2100000 pixels"),
+            (
+                still(&[("/w", json!(8192)), ("/h", json!(8192))]),
+                "at most 2100000 pixels",
+            ),
             (still(&[("/show/a/scene", json!(1))]), "an index below 1"),
             (still(&[("/show/a/layer", json!("id"))]), "layers depth"),
             (still(&[("/show/a/profile", json!("no"))]), "inria"),
-            (still(&[("/show/a/renderer", json!("emulated:no"))]), "a variant"),
-            (still(&[("/show/a", json!({"photo": true}))]), "a listed view"),
+            (
+                still(&[("/show/a/renderer", json!("emulated:no"))]),
+                "a variant",
+            ),
+            (
+                still(&[("/show/a", json!({"photo": true}))]),
+                "a listed view",
+            ),
             (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),
             (still(&[("/seq", json!(-1))]), "invalid value"),
             (json!({"t": "other"}), "unknown variant"),
-            (json!({"t": "pace", "scale": "most", "quality": 50}), "\"auto\""),
-            (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}), "2 to 64 keys"),
-            (json!({"t": "fly", "id": 1, "keys": [{"view": 0}, {"view": 1}], "fps": 30}), "seconds from 0"),
-            (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 100}], "fps": 60}), "at most 5000 frames"),
-            (json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1}], "fps": 1e-9}), "1 to 240 frames"),
+            (
+                json!({"t": "pace", "scale": "most", "quality": 50}),
+                "\"auto\"",
+            ),
+            (
+                json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}),
+                "2 to 64 keys",
+            ),
+            (
+                json!({"t": "fly", "id": 1, "keys": [{"view": 0}, {"view": 1}], "fps": 30}),
+                "seconds from 0",
+            ),
+            (
+                json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 100}], "fps": 60}),
+                "at most 5000 frames",
+            ),
+            (
+                json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1}], "fps": 1e-9}),
+                "1 to 240 frames",
+            ),
         ];
         for (message, fault) in wrong {
             let read = ClientMessage::parse(&message.to_string(), &LIMITS);
@@ -697,26 +409,6 @@ mod tests {
             let is_named = error.contains(fault) || fault == "seq";
             assert!(is_named, "{message}: {error}");
         }
-    }
-
-    #[test]
-    fn a_header_has_its_numbers_at_their_places() {
-        let header = Header {
-            kind: Kind::StillB,
-            codec: Codec::WebP,
-            flags: LAST_PART | NOTHING_IN_VIEW,
-            number: 0x0102_0304,
-            generation: 5,
-            size: [980, 545],
-            render_us: 6,
-            encode_us: 7,
-            bytes: 8,
-            offset: 9,
-        };
-        let bytes = header.to_bytes();
-        assert_eq!(bytes[..8], [3, 2, 5, 0, 4, 3, 2, 1]);
-        assert_eq!(bytes[8..16], [5, 0, 0, 0, 0xd4, 0x03, 0x21, 0x02]);
-        assert_eq!([bytes[16], bytes[20], bytes[24], bytes[28]], [6, 7, 8, 9]);
     }
 
     proptest! {

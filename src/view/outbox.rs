@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::message::{HEADER_BYTES, Header, Kind, LAST_PART};
+use super::header::{HEADER_BYTES, Header, Kind, LAST_PART};
 use super::pace::Link;
 
 /// Length of a part: a new camera waits for one on a slow link, 50 ms at 5 Mbit/s.
@@ -72,8 +72,12 @@ impl Outbox {
 
     /// Drops what is not sent of stills, whose camera is no longer the newest.
     pub(crate) fn drop_stills(&mut self) {
-        let is_still =
-            |picture: &Picture| matches!(picture.header.kind, Kind::StillA | Kind::StillB | Kind::Difference);
+        let is_still = |picture: &Picture| {
+            matches!(
+                picture.header.kind,
+                Kind::StillA | Kind::StillB | Kind::Difference
+            )
+        };
         if self.parts.front().is_some_and(is_still) {
             self.sent_of_first = 0;
         }
@@ -106,7 +110,8 @@ impl Outbox {
             self.parts.pop_front();
         }
         self.sent += (end - begin) as u64;
-        self.parts_under_way.push_back((self.sent, end - begin, now));
+        self.parts_under_way
+            .push_back((self.sent, end - begin, now));
         Some(Outgoing::Binary(part))
     }
 
@@ -152,7 +157,7 @@ fn message(picture: &Picture, flags: u16, begin: usize, end: usize) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Codec;
+    use crate::header::Codec;
 
     fn picture(kind: Kind, number: u32, length: usize) -> Picture {
         let header = Header {
@@ -167,7 +172,9 @@ mod tests {
             bytes: 0,
             offset: 0,
         };
-        let bytes = (0..length).map(|n| quadrille_base::math::low::<u8>(n)).collect::<Vec<_>>();
+        let bytes = (0..length)
+            .map(|n| quadrille_base::math::low::<u8>(n))
+            .collect::<Vec<_>>();
         let bytes = bytes.into();
         Picture { header, bytes }
     }
@@ -177,9 +184,17 @@ mod tests {
         let Outgoing::Binary(bytes) = message else {
             panic!("expected a picture, found {message:?}");
         };
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         let flags = u16::from_le_bytes([bytes[2], bytes[3]]);
-        (bytes[0], flags & LAST_PART, word(4), word(28), bytes[HEADER_BYTES..].to_vec())
+        (
+            bytes[0],
+            flags & LAST_PART,
+            word(4),
+            word(28),
+            bytes[HEADER_BYTES..].to_vec(),
+        )
     }
 
     #[test]
@@ -191,12 +206,18 @@ mod tests {
         assert_eq!((first.0, first.1, first.4.len()), (5, 0, PART_BYTES));
         outbox.frame(picture(Kind::Frame, 2, 50_000));
         outbox.text("{}".to_owned());
-        assert_eq!(outbox.next(now, &link), Some(Outgoing::Text("{}".to_owned())));
+        assert_eq!(
+            outbox.next(now, &link),
+            Some(Outgoing::Text("{}".to_owned()))
+        );
         let frame = part(&outbox.next(now, &link).unwrap());
         assert_eq!((frame.0, frame.1, frame.4.len()), (1, 1, 50_000));
         let last = part(&outbox.next(now, &link).unwrap());
         assert_eq!((last.1, last.3 as usize), (1, PART_BYTES));
-        assert_eq!([first.4, last.4].concat(), picture(Kind::Map, 1, 40_000).bytes);
+        assert_eq!(
+            [first.4, last.4].concat(),
+            picture(Kind::Map, 1, 40_000).bytes
+        );
         assert_eq!(outbox.next(now, &link), None);
     }
 

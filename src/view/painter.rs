@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::message::{CameraRequest, Drawn, Mode, PictureRequest, RendererName, Show, Source};
+use super::camera_request::CameraRequest;
+use super::message::PictureRequest;
 use super::photo::area_averaged;
+use super::source::{Drawn, Mode, RendererName, Show, Source};
 use super::stage::{ListedView, LoadedScene, Stage, camera_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::scaled_difference;
@@ -268,7 +270,10 @@ impl Painter {
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
         let is_listed = matches!(cam, CameraRequest::Listed(_)) && *source != Source::Photo;
-        if let Some(rows) = exposures.filter(|_| is_listed).and_then(|e| e.of(&camera.name)) {
+        if let Some(rows) = exposures
+            .filter(|_| is_listed)
+            .and_then(|e| e.of(&camera.name))
+        {
             canvas.frame = exposed(&canvas.frame.over(look.background), rows);
         }
         canvas.subject = Some(subject);
@@ -310,9 +315,9 @@ impl Canvas {
             }
         }
         let Some(layer) = drawn.layer else {
-            let drawn = self
-                .renderer
-                .render_task(&mut self.frame, splats, camera, &settings, task)?;
+            let drawn =
+                self.renderer
+                    .render_task(&mut self.frame, splats, camera, &settings, task)?;
             self.times = drawn.1;
             self.is_empty = drawn.0.splats_in_frustum == 0;
             return Ok(());
@@ -373,18 +378,27 @@ fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Fr
     };
     let path = view.and_then(|view| view.photo.as_ref());
     let missing = || Error::argument("source", "a view with a photo", "a view without one");
-    Ok(area_averaged(&files::read(path.ok_or_else(missing)?)?, size))
+    Ok(area_averaged(
+        &files::read(path.ok_or_else(missing)?)?,
+        size,
+    ))
 }
 
 /// The 8-bit colours of a picture over a background: as in the PNG that the program writes.
 pub(crate) fn rgb_over(frame: &Frame, background: [f32; 3]) -> Vec<u8> {
     let mut rgb = vec![0; frame.pixels().len() * 3];
     let width = frame.width().max(1) as usize;
-    let rows = rgb.par_chunks_mut(3 * width).zip(frame.pixels().par_chunks(width));
+    let rows = rgb
+        .par_chunks_mut(3 * width)
+        .zip(frame.pixels().par_chunks(width));
     rows.for_each(|(bytes, pixels)| {
         for (bytes, &[r, g, b, a]) in bytes.chunks_exact_mut(3).zip(pixels) {
             let t = 1.0 - a;
-            let [r, g, b] = [r + t * background[0], g + t * background[1], b + t * background[2]];
+            let [r, g, b] = [
+                r + t * background[0],
+                g + t * background[1],
+                b + t * background[2],
+            ];
             bytes.copy_from_slice(&[r, g, b].map(to_8_bit));
         }
     });

@@ -42,7 +42,9 @@ pub(crate) fn area_averaged(picture: &Frame, [width, height]: [u32; 2]) -> Frame
             }
             let new = columns.iter().map(|(first, shares)| {
                 let old = mean[*first..].iter().zip(shares);
-                old.fold([0.0; 4], |sum, (old, share)| [0, 1, 2, 3].map(|c| sum[c] + share * old[c]))
+                old.fold([0.0; 4], |sum, (old, share)| {
+                    [0, 1, 2, 3].map(|c| sum[c] + share * old[c])
+                })
             });
             new.collect()
         })
@@ -70,7 +72,12 @@ mod tests {
         // Two thirds: the middle old pixel belongs to both new ones.
         let some = area_averaged(&row(&[3.0, 6.0, 9.0]), [2, 1]);
         let expected = [(3.0 + 6.0 / 2.0) / 1.5, (6.0 / 2.0 + 9.0) / 1.5];
-        assert!(reds(&some).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5));
+        assert!(
+            reds(&some)
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-5)
+        );
         let larger = area_averaged(&row(&[2.0, 4.0]), [4, 2]);
         assert_eq!(reds(&larger), [2.0, 2.0, 4.0, 4.0, 2.0, 2.0, 4.0, 4.0]);
         assert!(larger.pixels().iter().all(|p| (p[3] - 1.0).abs() < 1e-6));

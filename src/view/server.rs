@@ -15,16 +15,14 @@ use axum::response::Response;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use super::admission::{Admission, SUBPROTOCOL};
-use super::commands::Commands;
-use super::hub::Hub;
-use super::message::{Limits, MAX_TEXT_BYTES, PROTOCOL};
-use super::painter::Look;
+use super::admission::SUBPROTOCOL;
+use super::message::{MAX_TEXT_BYTES, PROTOCOL};
 use super::session;
+use super::site::Site;
 
 /// Maximum number of connections at a time.
 const MAX_SOCKETS: usize = 64;
@@ -42,26 +40,30 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A file of the page: its path, type and content.
 const FILES: [(&str, &str, &str); 7] = [
-    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("page/index.html"),
+    ),
     ("/view.js", "text/javascript", include_str!("page/view.js")),
-    ("/camera.js", "text/javascript", include_str!("page/camera.js")),
-    ("/controls.js", "text/javascript", include_str!("page/controls.js")),
-    ("/panels.js", "text/javascript", include_str!("page/panels.js")),
+    (
+        "/camera.js",
+        "text/javascript",
+        include_str!("page/camera.js"),
+    ),
+    (
+        "/controls.js",
+        "text/javascript",
+        include_str!("page/controls.js"),
+    ),
+    (
+        "/panels.js",
+        "text/javascript",
+        include_str!("page/panels.js"),
+    ),
     ("/view.css", "text/css", include_str!("page/view.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
-
-/// Everything that a request may need.
-pub(crate) struct Site {
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) admission: Admission,
-    pub(crate) limits: Limits,
-    pub(crate) look: Arc<Look>,
-    pub(crate) commands: Commands,
-    /// The message that greets a page, without the scenes.
-    pub(crate) welcome: Value,
-    pub(crate) version: &'static str,
-}
 
 /// Serves connections until `ends` says so.
 pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: impl FnMut() -> bool) {
@@ -113,7 +115,10 @@ async fn connection(stream: TcpStream, router: Router) {
 async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let Some(host) = site.admission.host(&parts.headers).map(str::to_owned) else {
-        return plain(StatusCode::FORBIDDEN, "This server does not answer to this host.\n");
+        return plain(
+            StatusCode::FORBIDDEN,
+            "This server does not answer to this host.\n",
+        );
     };
     if parts.method != Method::GET {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is supported.\n");
@@ -126,7 +131,10 @@ async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
             }
             match WebSocketUpgrade::from_request_parts(&mut parts, &site).await {
                 Ok(upgrade) => open(upgrade, site),
-                Err(_) => plain(StatusCode::BAD_REQUEST, "This is the address of a WebSocket.\n"),
+                Err(_) => plain(
+                    StatusCode::BAD_REQUEST,
+                    "This is the address of a WebSocket.\n",
+                ),
             }
         }
         path => match FILES.iter().find(|(name, ..)| *name == path) {

@@ -16,7 +16,7 @@ use super::mailbox::SideJob;
 use super::message::{ClientMessage, Reference};
 use super::outbox::Outgoing;
 use super::painter::is_slow;
-use super::server::Site;
+use super::site::Site;
 use quadrille_base::error::{Error, Result};
 
 /// Maximum number of messages of a page per second. A page sends at most 60 cameras, their confirmations, and a few more.
@@ -49,7 +49,9 @@ pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: 
             let _ = sink.send(Message::Text(bye.into())).await;
         }
         let reason = reason.into();
-        let _ = sink.send(Message::Close(Some(CloseFrame { code, reason }))).await;
+        let _ = sink
+            .send(Message::Close(Some(CloseFrame { code, reason })))
+            .await;
     };
     let _ = timeout(FAREWELL, farewell).await;
 }
@@ -115,7 +117,9 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
                     hub.with(id, |client| client.send_error(reference, &error));
                 }
             }
-            Message::Binary(_) => return (close_code::UNSUPPORTED, "binary messages have no meaning"),
+            Message::Binary(_) => {
+                return (close_code::UNSUPPORTED, "binary messages have no meaning");
+            }
             Message::Pong(stamp) => {
                 if let Ok(stamp) = <[u8; 8]>::try_from(&stamp[..]) {
                     let sent = Duration::from_nanos(u64::from_le_bytes(stamp));
@@ -160,7 +164,9 @@ fn handle(text: &str, site: &Site, id: ClientId) -> std::result::Result<(), (Ref
     let hub = &site.hub;
     let now = hub.now();
     let handled = hub.with(id, |client| dispatch(message, client, site, now));
-    handled.unwrap_or(Ok(())).map_err(|error| (reference, error))
+    handled
+        .unwrap_or(Ok(()))
+        .map_err(|error| (reference, error))
 }
 
 fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Duration) -> Result<()> {
@@ -171,7 +177,9 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
         }
         ClientMessage::Still(request) => {
             client.outbox.drop_stills();
-            client.pace.gesture_ended([request.w, request.h], client.link.rate());
+            client
+                .pace
+                .gesture_ended([request.w, request.h], client.link.rate());
             match is_slow(&request.show) {
                 true => client.queue_slow(SlowJob::Still(request)),
                 false => client.mailbox.still(request),

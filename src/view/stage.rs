@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
-use super::message::{CameraRequest, Placed};
+use super::camera_request::{CameraRequest, Placed};
 use quadrille_base::error::Result;
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
@@ -92,7 +92,11 @@ impl Stage {
 ///
 /// # Errors
 /// [`quadrille_base::Error::Argument`] if eye and target coincide, or `up` is along the line of sight.
-pub(crate) fn camera_of(request: &CameraRequest, [width, height]: [u32; 2], views: &[ListedView]) -> Result<Camera> {
+pub(crate) fn camera_of(
+    request: &CameraRequest,
+    [width, height]: [u32; 2],
+    views: &[ListedView],
+) -> Result<Camera> {
     let size = PictureSize {
         width: Some(width),
         height: Some(height),

@@ -12,7 +12,15 @@ fn status(answer: &str) -> &str {
 #[test]
 fn files_are_served_to_the_own_hosts_with_the_headers_that_keep_them_there() {
     let server = Server::start(Options::default());
-    for path in ["/", "/view.js", "/camera.js", "/controls.js", "/panels.js", "/view.css", "/icon.svg"] {
+    for path in [
+        "/",
+        "/view.js",
+        "/camera.js",
+        "/controls.js",
+        "/panels.js",
+        "/view.css",
+        "/icon.svg",
+    ] {
         let answer = server.raw(&format!("GET {path} HTTP/1.1\r\nHost: localhost:1\r\n\r\n"));
         assert_eq!(status(&answer), "200", "{path}");
         for header in [
@@ -40,24 +48,50 @@ fn other_requests_are_refused() {
         ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
         ("GET / HTTP/1.1\r\n\r\n", "403"),
         ("GET / HTTP/1.0\r\n\r\n", "403"),
-        ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "403"),
-        ("GET http://localhost/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
-        ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", "405"),
+        (
+            "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+            "403",
+        ),
+        (
+            "GET http://localhost/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+            "403",
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+            "405",
+        ),
         ("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
         ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
-        ("GET /../Cargo.toml HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
-        ("GET /page/view.js HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
-        ("GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
+        (
+            "GET /../Cargo.toml HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "404",
+        ),
+        (
+            "GET /page/view.js HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "404",
+        ),
+        (
+            "GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "404",
+        ),
         ("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
         ("GET /ws HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
-        (&format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {long}\r\n\r\n"), "431"),
-        (&format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"), "431"),
+        (
+            &format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {long}\r\n\r\n"),
+            "431",
+        ),
+        (
+            &format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"),
+            "431",
+        ),
         ("NONSENSE\r\n\r\n", "400"),
     ] {
         let answer = server.raw(request);
         assert_eq!(status(&answer), expected, "{request:.80}\n{answer}");
     }
-    let token = format!("GET /ws HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nSec-WebSocket-Protocol: quadrille.v1, token.{TOKEN}\r\n\r\n");
+    let token = format!(
+        "GET /ws HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nSec-WebSocket-Protocol: quadrille.v1, token.{TOKEN}\r\n\r\n"
+    );
     assert_eq!(status(&server.raw(&token)), "400", "no upgrade");
 }
 
@@ -73,7 +107,10 @@ fn the_token_opens_a_page_as_long_as_there_is_a_place() {
         ));
         let body = answer.split("\r\n\r\n").nth(1).unwrap();
         let status: Value = serde_json::from_str(body).unwrap();
-        assert_eq!((&status["version"], &status["protocol"]), (&"1.2.3".into(), &1.into()));
+        assert_eq!(
+            (&status["version"], &status["protocol"]),
+            (&"1.2.3".into(), &1.into())
+        );
         status["free"].as_u64().unwrap()
     };
     assert_eq!(free(), 2);

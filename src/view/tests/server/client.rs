@@ -94,7 +94,13 @@ pub(crate) fn show() -> Value {
 }
 
 /// A request for a picture.
-pub(crate) fn request(kind: &str, seq: u32, cam: &Value, [width, height]: [u32; 2], show: &Value) -> Value {
+pub(crate) fn request(
+    kind: &str,
+    seq: u32,
+    cam: &Value,
+    [width, height]: [u32; 2],
+    show: &Value,
+) -> Value {
     json!({"t": kind, "seq": seq, "cam": cam, "w": width, "h": height, "show": show})
 }
 
@@ -159,7 +165,10 @@ impl Server {
         let (sender, receiver) = std::sync::mpsc::channel();
         let running = task.clone();
         let thread = std::thread::spawn(move || {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(2)
+                .build()
+                .unwrap();
             serve(show, access, (&PROGRAM, pool), &running, move |address| {
                 sender.send(address).unwrap();
                 Ok(())
@@ -202,12 +211,17 @@ impl Server {
 
     /// Opens a page from an origin with a token; fails with the status.
     pub(crate) fn try_page(&self, origin: &str, token: &str) -> std::result::Result<Page, u16> {
-        let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
+        let mut request = format!("ws://{}/ws", self.address)
+            .into_client_request()
+            .unwrap();
         let headers = request.headers_mut();
         let origin = format!("http://{origin}");
         headers.insert("origin", HeaderValue::from_str(&origin).unwrap());
         let protocols = format!("quadrille.v1, token.{token}");
-        headers.insert("sec-websocket-protocol", HeaderValue::from_str(&protocols).unwrap());
+        headers.insert(
+            "sec-websocket-protocol",
+            HeaderValue::from_str(&protocols).unwrap(),
+        );
         match tungstenite::client(request, self.connect()) {
             Ok((socket, answer)) => {
                 let protocol = answer.headers().get("sec-websocket-protocol");
@@ -274,7 +288,9 @@ impl Page {
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
-        self.socket.send(Message::text(message.to_string())).unwrap();
+        self.socket
+            .send(Message::text(message.to_string()))
+            .unwrap();
     }
 
     /// The next message; parts are confirmed, and put together to pictures.
@@ -282,7 +298,9 @@ impl Page {
         let mut bytes: Vec<u8> = Vec::new();
         loop {
             let message = match self.socket.read() {
-                Ok(Message::Text(text)) => return Received::Text(serde_json::from_str(&text).unwrap()),
+                Ok(Message::Text(text)) => {
+                    return Received::Text(serde_json::from_str(&text).unwrap());
+                }
                 Ok(Message::Binary(message)) => message,
                 Ok(Message::Close(frame)) => {
                     return Received::Closed(frame.map_or(0, |frame| frame.code.into()));
@@ -383,8 +401,7 @@ impl Picture {
     /// Red, green and blue of a lossless picture.
     pub(crate) fn rgb(&self) -> Vec<u8> {
         assert_eq!(self.codec, 2, "WebP");
-        let mut decoder =
-            image_webp::WebPDecoder::new(std::io::Cursor::new(&self.bytes)).unwrap();
+        let mut decoder = image_webp::WebPDecoder::new(std::io::Cursor::new(&self.bytes)).unwrap();
         let (width, height) = decoder.dimensions();
         assert_eq!([width, height], self.size);
         let mut rgb = vec![0; decoder.output_buffer_size().unwrap()];

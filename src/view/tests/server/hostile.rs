@@ -100,19 +100,40 @@ fn slow_and_silent_clients_disturb_nobody() {
     let mut deaf: Vec<_> = (0..8).map(|_| server.page()).collect();
     for seq in 1..=40 {
         for page in &mut deaf {
-            page.send(&request("still", seq, &placed(f64::from(seq)), [980, 545], &show()));
+            page.send(&request(
+                "still",
+                seq,
+                &placed(f64::from(seq)),
+                [980, 545],
+                &show(),
+            ));
         }
     }
     let before = resident_bytes();
     let mut page = server.page();
     let start = Instant::now();
     for seq in 1..=20 {
-        page.send(&request("frame", 2 * seq, &placed(f64::from(seq) / 9.0), SIZE, &show()));
+        page.send(&request(
+            "frame",
+            2 * seq,
+            &placed(f64::from(seq) / 9.0),
+            SIZE,
+            &show(),
+        ));
         page.picture(1, 2 * seq);
-        page.send(&request("still", 2 * seq + 1, &placed(f64::from(seq) / 9.0), SIZE, &show()));
+        page.send(&request(
+            "still",
+            2 * seq + 1,
+            &placed(f64::from(seq) / 9.0),
+            SIZE,
+            &show(),
+        ));
         page.picture(2, 2 * seq + 1);
     }
-    println!("20 frames and stills beside 8 deaf pages and 20 slow connections: {:?}", start.elapsed());
+    println!(
+        "20 frames and stills beside 8 deaf pages and 20 slow connections: {:?}",
+        start.elapsed()
+    );
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown < 200 << 20, "{grown} bytes more");
     // Slow headers end after five seconds.
@@ -165,7 +186,9 @@ fn random_messages_are_answered_or_end_the_page_alone() {
     for _ in 0..10 {
         let mut page = server.page();
         for _ in 0..100 {
-            let mut bytes = seed[random.random_range(0..seed.len())].clone().into_bytes();
+            let mut bytes = seed[random.random_range(0..seed.len())]
+                .clone()
+                .into_bytes();
             for _ in 0..random.random_range(0..4) {
                 let at = random.random_range(0..bytes.len());
                 bytes[at] = random.random_range(32..127);
@@ -179,5 +202,8 @@ fn random_messages_are_answered_or_end_the_page_alone() {
     let mut page = server.page();
     page.send(&request("still", 1, &placed(0.0), SIZE, &show()));
     page.picture(2, 1);
-    assert!(matches!(server.end(), Err(quadrille_base::Error::Cancelled)));
+    assert!(matches!(
+        server.end(),
+        Err(quadrille_base::Error::Cancelled)
+    ));
 }

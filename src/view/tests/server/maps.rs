@@ -35,7 +35,10 @@ fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
         Received::Text(text) if text["t"] == "error" => Some(text.clone()),
         _ => None,
     });
-    assert!(error["expected"].as_str().unwrap().contains("shaded"), "{error}");
+    assert!(
+        error["expected"].as_str().unwrap().contains("shaded"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -81,7 +84,11 @@ fn stills_of_slow_renderers_come_with_progress() {
         let fast = 10 + seq;
         page.send(&request("still", fast, &placed(0.0), SIZE, &show()));
         let expected = page.picture(2, fast).rgb();
-        let off = picture.iter().zip(&expected).map(|(a, b)| a.abs_diff(*b)).max();
+        let off = picture
+            .iter()
+            .zip(&expected)
+            .map(|(a, b)| a.abs_diff(*b))
+            .max();
         assert!(off.unwrap() <= 4, "{renderer}: {off:?}");
     }
 }

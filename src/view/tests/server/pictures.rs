@@ -26,7 +26,9 @@ fn drawn(server: &Server, file: &str, camera: &Camera, profile: &str) -> Frame {
 
 fn rgb(frame: &Frame) -> Vec<u8> {
     let pixels = frame.pixels().iter();
-    pixels.flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit)).collect()
+    pixels
+        .flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit))
+        .collect()
 }
 
 fn with(mut show: Value, changes: &[(&str, Value)]) -> Value {
@@ -81,7 +83,8 @@ fn two_pictures_are_compared() {
     });
     let mut page = server.page();
     let second = with(source(), &[("scene", 1.into())]);
-    let [a, b] = ["first.ply", "second.ply"].map(|file| drawn(&server, file, &camera(0.0, SIZE), "inria"));
+    let [a, b] =
+        ["first.ply", "second.ply"].map(|file| drawn(&server, file, &camera(0.0, SIZE), "inria"));
     let both = with(show(), &[("b", second), ("mode", "split".into())]);
     page.send(&request("still", 1, &placed(0.0), SIZE, &both));
     assert!(page.picture(2, 1).rgb() == rgb(&a));
@@ -92,13 +95,20 @@ fn two_pictures_are_compared() {
     let expected = quadrille_base::image::metrics::compare(&a, &b, protocol).unwrap();
     assert_eq!(measured["psnr_db"].as_f64(), expected.psnr_db);
     assert_eq!(measured["flip"].as_f64(), Some(expected.flip));
-    let difference = with(both.clone(), &[("mode", "difference".into()), ("gain", 10.into())]);
+    let difference = with(
+        both.clone(),
+        &[("mode", "difference".into()), ("gain", 10.into())],
+    );
     page.send(&request("still", 2, &placed(0.0), SIZE, &difference));
     assert!(page.picture(4, 2).rgb() == rgb(&scaled_difference(&a, &b, 10.0).unwrap()));
     let photo = with(both, &[("b", json!({"photo": true}))]);
     page.send(&request("still", 3, &json!({"view": 0}), SIZE, &photo));
     let photo = page.picture(3, 3).rgb();
-    assert!(photo.chunks_exact(3).all(|p| p == [64, 128, 191]), "{:?}", &photo[..3]);
+    assert!(
+        photo.chunks_exact(3).all(|p| p == [64, 128, 191]),
+        "{:?}",
+        &photo[..3]
+    );
 }
 
 #[test]
@@ -109,15 +119,26 @@ fn a_frame_shows_the_split_and_a_layer_its_scale() {
     });
     let mut page = server.page();
     let second = with(source(), &[("scene", 1.into())]);
-    let both = with(show(), &[("b", second), ("mode", "split".into()), ("split", 0.25.into())]);
+    let both = with(
+        show(),
+        &[
+            ("b", second),
+            ("mode", "split".into()),
+            ("split", 0.25.into()),
+        ],
+    );
     page.send(&json!({"t": "pace", "scale": 1, "quality": 100}));
     page.send(&request("frame", 1, &placed(0.0), SIZE, &both));
     let frame = page.picture(1, 1);
     assert_eq!((frame.codec, frame.size), (1, SIZE));
-    let [a, b] = ["first.ply", "second.ply"].map(|file| rgb(&drawn(&server, file, &camera(0.0, SIZE), "inria")));
+    let [a, b] = ["first.ply", "second.ply"]
+        .map(|file| rgb(&drawn(&server, file, &camera(0.0, SIZE), "inria")));
     let decoded = quadrille_base::image::files::decode(&frame.bytes, "frame.jpg".as_ref()).unwrap();
     let error = |expected: &[u8], columns: std::ops::Range<usize>| {
-        let rows = decoded.pixels().chunks_exact(320).zip(expected.chunks_exact(960));
+        let rows = decoded
+            .pixels()
+            .chunks_exact(320)
+            .zip(expected.chunks_exact(960));
         let pixels = rows.flat_map(|(row, expected)| {
             let columns = columns.clone();
             columns.map(|x| (row[x][0] * 255.0 - f32::from(expected[3 * x])).abs())
@@ -127,10 +148,16 @@ fn a_frame_shows_the_split_and_a_layer_its_scale() {
     };
     assert!(error(&a, 0..80) < 2.0 && error(&b, 80..320) < 2.0);
     assert!(error(&a, 80..320) > 2.0, "another scene is there");
-    let layer = with(show(), &[("a", with(source(), &[("layer", "count".into())]))]);
+    let layer = with(
+        show(),
+        &[("a", with(source(), &[("layer", "count".into())]))],
+    );
     page.send(&request("still", 2, &placed(0.0), SIZE, &layer));
     let legend = page.text("legend");
-    assert_eq!((&legend["seq"], &legend["title"]), (&2.into(), &"count".into()));
+    assert_eq!(
+        (&legend["seq"], &legend["title"]),
+        (&2.into(), &"count".into())
+    );
     assert!(legend["high"].as_f64().unwrap() > 1.0);
     assert!(page.picture(2, 2).rgb() != a);
 }
@@ -146,14 +173,22 @@ fn the_splats_of_a_pixel_make_its_colour() {
         let probe = page.text("probe");
         let at = 3 * (y as usize * 320 + x as usize);
         let rgb8: Vec<u8> = serde_json::from_value(probe["rgb8"].clone()).unwrap();
-        let off = rgb8.iter().zip(&picture[at..]).map(|(a, b)| a.abs_diff(*b)).max();
+        let off = rgb8
+            .iter()
+            .zip(&picture[at..])
+            .map(|(a, b)| a.abs_diff(*b))
+            .max();
         assert!(off.unwrap() <= 1, "{probe} {:?}", &picture[at..at + 3]);
         let settings = RenderSettings::default();
         let expected = Renderer::default()
             .probe(&scene.splats, &camera(0.0, SIZE), &settings, [x, y])
             .unwrap();
         assert_eq!(probe["count"], expected.fragments.len());
-        let weights = probe["splats"].as_array().unwrap().iter().map(|s| s["weight"].as_f64().unwrap());
+        let weights = probe["splats"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| s["weight"].as_f64().unwrap());
         let sum = weights.sum::<f64>() + probe["rest_weight"].as_f64().unwrap();
         assert!((sum - probe["alpha"].as_f64().unwrap()).abs() < 1e-9);
     }
@@ -171,13 +206,53 @@ fn requests_that_are_wrong_are_answered_and_change_nothing() {
         })
     };
     let wrong = [
-        (request("still", 7, &json!({"view": 3}), SIZE, &show()), json!({"seq": 7}), "view"),
-        (request("still", 8, &placed(0.0), [4000, 4000], &show()), json!({"seq": 8}), "size"),
-        (request("still", 9, &json!({"eye": [0, 0, 0], "target": [0, 0, 0], "up": [0, 1, 0], "fov_degrees": 50, "lens": null}), SIZE, &show()), json!({"seq": 9}), "camera"),
-        (request("frame", 10, &json!({"eye": [0, 1, 0], "target": [0, 0, 0], "up": [0, 1, 0], "fov_degrees": 50, "lens": null}), SIZE, &show()), json!({"seq": 10}), "camera"),
-        (json!({"t": "save", "id": 11, "seq": 7, "what": "a"}), json!({"id": 11}), "save"),
-        (json!({"t": "measure", "id": 12}), json!({"id": 12}), "measure"),
-        (json!({"t": "open", "id": 13, "path": "/etc/passwd"}), json!({"id": 13}), "message"),
+        (
+            request("still", 7, &json!({"view": 3}), SIZE, &show()),
+            json!({"seq": 7}),
+            "view",
+        ),
+        (
+            request("still", 8, &placed(0.0), [4000, 4000], &show()),
+            json!({"seq": 8}),
+            "size",
+        ),
+        (
+            request(
+                "still",
+                9,
+                &json!({"eye": [0, 0, 0], "target": [0, 0, 0], "up": [0, 1, 0], "fov_degrees": 50, "lens": null}),
+                SIZE,
+                &show(),
+            ),
+            json!({"seq": 9}),
+            "camera",
+        ),
+        (
+            request(
+                "frame",
+                10,
+                &json!({"eye": [0, 1, 0], "target": [0, 0, 0], "up": [0, 1, 0], "fov_degrees": 50, "lens": null}),
+                SIZE,
+                &show(),
+            ),
+            json!({"seq": 10}),
+            "camera",
+        ),
+        (
+            json!({"t": "save", "id": 11, "seq": 7, "what": "a"}),
+            json!({"id": 11}),
+            "save",
+        ),
+        (
+            json!({"t": "measure", "id": 12}),
+            json!({"id": 12}),
+            "measure",
+        ),
+        (
+            json!({"t": "open", "id": 13, "path": "/etc/passwd"}),
+            json!({"id": 13}),
+            "message",
+        ),
     ];
     for (message, reference, what) in wrong {
         let answer = error(&mut page, &message);
@@ -199,7 +274,11 @@ fn a_camera_is_answered_as_commands_and_as_a_file() {
     page.send(&json!({"t": "flags", "id": 1, "cam": placed(0.0), "w": 320, "h": 180}));
     let flags = page.text("flags");
     let render = flags["render"].as_str().unwrap();
-    assert!(render.contains("--eye 3,-1,0 --target 0,0,0 --up 0,-1,0 --fov 50 --width 320 --height 180"), "{render}");
+    assert!(
+        render
+            .contains("--eye 3,-1,0 --target 0,0,0 --up 0,-1,0 --fov 50 --width 320 --height 180"),
+        "{render}"
+    );
     let file = server.folder.path().join("cameras.json");
     std::fs::write(&file, flags["cameras"].as_str().unwrap()).unwrap();
     let read_back = quadrille_scene::cameras::load(&file).unwrap();

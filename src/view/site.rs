@@ -1,0 +1,23 @@
+//! What requests need.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::admission::Admission;
+use super::commands::Commands;
+use super::hub::Hub;
+use super::message::Limits;
+use super::painter::Look;
+
+/// Everything that a request may need.
+pub(crate) struct Site {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) admission: Admission,
+    pub(crate) limits: Limits,
+    pub(crate) look: Arc<Look>,
+    pub(crate) commands: Commands,
+    /// The message that greets a page, without the scenes.
+    pub(crate) welcome: Value,
+    pub(crate) version: &'static str,
+}

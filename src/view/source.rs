@@ -1,0 +1,147 @@
+//! What a page shows: sources of pictures, and how two of them are shown.
+
+use serde::Deserialize;
+
+use quadrille_base::image::Layer;
+use quadrille_base::shading::Profile;
+use quadrille_gpu::variant::Variant;
+
+/// Maximum gain of a difference.
+pub(crate) const MAX_GAIN: f64 = 1000.0;
+
+/// The pictures that are shown.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Show {
+    pub(crate) a: Source,
+    pub(crate) b: Option<Source>,
+    pub(crate) mode: Mode,
+    /// Share of the width that belongs to A.
+    pub(crate) split: f64,
+    /// Factor on differences.
+    pub(crate) gain: f64,
+}
+
+/// How two pictures are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    Single,
+    Split,
+    Difference,
+}
+
+impl Show {
+    /// The second picture, if it is shown.
+    pub(crate) fn second(&self) -> Option<&Source> {
+        self.b.as_ref().filter(|_| self.mode != Mode::Single)
+    }
+
+    /// The pictures that are drawn.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        [Some(&self.a), self.second()].into_iter().flatten()
+    }
+}
+
+/// The origin of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "RawSource")]
+pub(crate) enum Source {
+    /// The photo of a listed view.
+    Photo,
+    Drawn(Drawn),
+}
+
+/// A picture that a renderer draws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Drawn {
+    /// Index of the scene.
+    pub(crate) scene: usize,
+    /// Profile that replaces the scene's.
+    pub(crate) profile: Option<Profile>,
+    pub(crate) renderer: RendererName,
+    /// Layer that is shown as colours in place of the picture.
+    pub(crate) layer: Option<Layer>,
+}
+
+/// A renderer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RendererName {
+    /// The fast renderer.
+    Cpu,
+    /// The scalar definition.
+    Reference,
+    /// The emulated pipeline.
+    Emulated(Variant),
+}
+
+/// A variant of the emulated pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct VariantName(pub(crate) Variant);
+
+impl TryFrom<String> for VariantName {
+    type Error = String;
+
+    fn try_from(name: String) -> std::result::Result<Self, String> {
+        let variant = Variant::ALL
+            .into_iter()
+            .find(|variant| variant.to_string() == name);
+        variant
+            .map(Self)
+            .ok_or_else(|| "expected a variant of the pipeline".to_owned())
+    }
+}
+
+/// Layers that are shown as colours.
+pub(crate) const LAYERS: [Layer; 4] = [Layer::Depth, Layer::Normal, Layer::Alpha, Layer::Count];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSource {
+    scene: Option<usize>,
+    profile: Option<String>,
+    renderer: Option<String>,
+    layer: Option<String>,
+    photo: Option<bool>,
+}
+
+impl TryFrom<RawSource> for Source {
+    type Error = String;
+
+    fn try_from(raw: RawSource) -> std::result::Result<Self, String> {
+        if raw.photo == Some(true) {
+            let is_alone = raw.scene.is_none() && raw.renderer.is_none();
+            return match is_alone && raw.profile.is_none() && raw.layer.is_none() {
+                true => Ok(Self::Photo),
+                false => Err("expected a photo or a scene, not both".to_owned()),
+            };
+        }
+        let profile = raw.profile.map(|name| Profile::named(&name)).transpose();
+        let layer = match raw.layer.as_deref() {
+            None => None,
+            Some(name) => {
+                let layer = LAYERS.into_iter().find(|layer| layer.name() == name);
+                Some(layer.ok_or("expected one of the layers depth, normal, alpha and count")?)
+            }
+        };
+        let renderer = match raw.renderer.as_deref() {
+            None | Some("cpu") => RendererName::Cpu,
+            Some("reference") => RendererName::Reference,
+            Some(name) => {
+                let variant = name.strip_prefix("emulated:");
+                let variant = variant.ok_or("expected cpu, reference or emulated:VARIANT")?;
+                RendererName::Emulated(VariantName::try_from(variant.to_owned())?.0)
+            }
+        };
+        if layer.is_some() && renderer != RendererName::Cpu {
+            return Err("expected the renderer cpu, which draws layers".to_owned());
+        }
+        Ok(Self::Drawn(Drawn {
+            scene: raw.scene.ok_or("expected a scene")?,
+            profile: profile.map_err(|error| error.to_string())?,
+            renderer,
+            layer,
+        }))
+    }
+}
