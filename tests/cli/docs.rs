@@ -72,6 +72,10 @@ fn check_flags(block: &Block) {
         .filter(|line| line.starts_with("quadrille "))
     {
         let words: Vec<&str> = command.split_whitespace().collect();
+        if words[1] == "view" && !cfg!(feature = "view") {
+            skipped::note(format!("{} needs the feature view", block.place));
+            continue;
+        }
         let help = Command::new(PROGRAM)
             .args([words[1], "--help"])
             .output()

@@ -44,6 +44,8 @@ mod suites;
 mod sweeps;
 mod unused_fields;
 mod usage;
+#[cfg(all(unix, feature = "view"))]
+mod view;
 mod views;
 
 #[path = "../support/mod.rs"]
