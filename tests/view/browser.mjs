@@ -684,6 +684,7 @@ await check("the page reconnects to a restarted server", async () => {
   await stop(server.child);
   await reach(page, "LOST");
   server = await serve(BINARY, [...words, "--port", String(port)]);
+  expect(server.port === port, `the server took port ${server.port}, not ${port}`);
   await exact(page);
   outage = false;
   expect(differing(await canvas(page), before) === 0, "the picture differs");
