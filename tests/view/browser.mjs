@@ -7,7 +7,7 @@
 // pattern of the checks to run. Ends with "N passed, N failed"; times are printed, not checked.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
@@ -72,7 +72,7 @@ async function open(options = {}, address = server.url) {
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("request", (request) => {
     const { host, protocol } = new URL(request.url());
-    if (protocol !== "blob:" && host !== `localhost:${port}`) faults.push(`request: ${request.url()}`);
+    if (protocol !== "blob:" && host !== new URL(address).host) faults.push(`request: ${request.url()}`);
     if (request.url().includes(readFileSync(token, "utf8").trim())) faults.push("the token is in a URL");
   });
   await page.goto(address);
@@ -709,6 +709,60 @@ await check("a full server says so", async () => {
   const banner = await text(last, "banner-text");
   expect(banner.includes("--viewers"), `found "${banner}"`);
   for (const other of [...pages, last]) await other.context().close();
+});
+
+await check("a gamepad flies and looks", async () => {
+  const pad = await open();
+  await exact(pad);
+  const before = [await value(pad, "eye"), await value(pad, "target")];
+  await pad.evaluate(() => {
+    const state = { axes: [0, -1, 0.5, 0], buttons: [] };
+    navigator.getGamepads = () => [null, state];
+    dispatchEvent(new Event("gamepadconnected"));
+    setTimeout(() => (state.axes = [0.05, 0, 0, -0.1]), 500);
+  });
+  await pad.waitForTimeout(600);
+  await exact(pad);
+  const after = [await value(pad, "eye"), await value(pad, "target")];
+  expect(after[0] !== before[0] && after[1] !== before[1], "the sticks do nothing");
+  await pad.context().close();
+});
+
+await check("two equal scenes have a black difference", async () => {
+  const two = await serve(BINARY, [SCENE, "--with", SCENE, "--port", "0"]);
+  const other = await open({}, two.url);
+  await exact(other);
+  await tab(other, "compare");
+  await other.click("#mode-difference");
+  await exact(other);
+  expect((await canvas(other)).rgb.every((value) => value === 0), "it is not black");
+  await other.click("#measure");
+  await other.waitForSelector("#metrics dd");
+  const metrics = await other.locator("#metrics dd").allTextContents();
+  expect(metrics[0] === "equal pictures", `found ${metrics}`);
+  await other.context().close();
+  await stop(two.child);
+});
+
+await check("a file that changes is shown anew, and a damaged one is named", async () => {
+  const file = join(folder, "changing.ply");
+  copyFileSync(SCENE, file);
+  const watching = await serve(BINARY, [file, "--watch", "--port", "0"]);
+  const other = await open({}, watching.url);
+  await exact(other);
+  const before = await canvas(other);
+  sh(`quadrille convert '${SCENE}' -o changing.ply --where 'opacity > 0.9'`);
+  await other.waitForSelector(".note:has-text('read again')");
+  await exact(other);
+  expect(differing(await canvas(other), before) > 1000, "the picture is the old one");
+  const after = await canvas(other);
+  writeFileSync(file, "ply\nformat");
+  await other.waitForSelector(".note.fault");
+  expect(differing(await canvas(other), after) === 0, "the picture changed");
+  const note = await other.locator(".note.fault span").textContent();
+  await other.context().close();
+  await stop(watching.child);
+  return note.slice(-100);
 });
 
 // ---- Touch ----

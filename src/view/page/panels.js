@@ -25,6 +25,7 @@ const text = (id, value) => {
 const number = (value, digits = 5) => (value == null ? "–" : String(+value.toPrecision(digits)))
 const numbers = (values, digits) => values.map(value => number(value, digits)).join(", ")
 const title = name => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ")
+const percent = done => (done ? `${Math.round(100 * done)} %` : "running")
 const joined = (...parts) => parts.filter(Boolean).join(", ")
 
 // Creates an element with a text or children.
@@ -420,6 +421,7 @@ export function createPanels(app) {
 		text("view-list", listed ? `${view === null ? "near " : ""}${listed.name}` : "Views")
 		pressed("mode-orbit", app.mode === "orbit")
 		pressed("mode-fly", app.mode === "fly")
+		text("mode-fly", app.speed === 1 ? "Fly" : `Fly × ${number(app.speed, 2)}`)
 		$("joystick").hidden = app.mode !== "fly" || !matchMedia("(pointer: coarse)").matches
 		for (const name of ["eye", "target", "up"]) field(name, numbers(pose[name]))
 		field("fov", number(pose.fov))
@@ -451,7 +453,7 @@ export function createPanels(app) {
 		const {scale, quality, w, render, encode, bytes, latency} = app.stats
 		text("badge", ["EXACT", "LOST", "CONNECTING"].includes(state) ? state : "PREVIEW")
 		const preview = state === "EXACT" ? "" : joined(scale, quality && `JPEG ${quality}`)
-		text("badge-note", progress == null ? preview : `${Math.round(100 * progress)} %`)
+		text("badge-note", progress == null ? preview : percent(progress))
 		$("still-cancel").hidden = progress == null
 		if (!w) return
 		text("stat-size", `${$("canvas").width} × ${$("canvas").height}`)
@@ -473,18 +475,24 @@ export function createPanels(app) {
 		const {psnr_db: psnr, ssim, flip} = metrics ?? {}
 		const fresh = metrics && metrics.of === app.still
 		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`
-		const rows = [["PSNR", ratio], ["SSIM", number(ssim)], ["FLIP", number(flip)]]
+		const rows = [
+			["PSNR", ratio],
+			["SSIM", number(ssim)],
+			["FLIP", number(flip)]
+		]
 		list("metrics", fresh ? rows : [])
 	}
 
 	function updateMap({id, info, picture, progress}) {
 		pressed("toggle-map", Boolean(id))
 		$("map-progress").hidden = !id || Boolean(picture)
-		$("map-progress").value = progress ?? 0
+		// Without a value, the bar shows that something runs.
+		if (progress) $("map-progress").value = progress
+		else $("map-progress").removeAttribute("value")
 		disabled(["map-cancel"], !id)
 		text("map-cancel", picture ? "Hide map" : "Cancel")
 		const result = info && `${joined(`${info.title}: up to ${info.max}`, info.cycles && `${info.cycles} cycles`)}.`
-		text("map-text", result ?? (id ? "The emulator runs." : "A run takes seconds; the picture stays usable meanwhile."))
+		text("map-text", result ?? (id ? `Emulator: ${percent(progress)}` : "A run takes seconds; the picture stays usable meanwhile."))
 		const here = app.mapHere()
 		$("inset").hidden = !picture || here
 		const inset = $("inset-canvas")
