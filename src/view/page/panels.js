@@ -240,16 +240,16 @@ export function createPanels(app) {
 		app.split = camera.clamp(split, 0, 1)
 		app.draw()
 	}
-	const showSide = side => {
+	app.showSide = side => {
 		app.side = side
 		if (app.compare === "blink") app.draw()
 		else app.setCompare("blink")
 	}
-	// A pointer holds the button, and a key turns it over.
-	on("blink", ({detail}) => detail === 0 && showSide(app.compare === "blink" && app.side === "b" ? "a" : "b"))
-	on("blink", () => showSide("b"), "pointerdown")
-	on("blink", () => showSide("a"), "pointerup")
-	on("blink", () => showSide("a"), "pointercancel")
+	// A pointer holds the button, and the Enter key turns it over.
+	on("blink", ({detail}) => detail === 0 && app.showSide(app.compare === "blink" && app.side === "b" ? "a" : "b"))
+	on("blink", () => app.showSide("b"), "pointerdown")
+	on("blink", () => app.showSide("a"), "pointerup")
+	on("blink", () => app.showSide("a"), "pointercancel")
 	$("gain").oninput = () => {
 		app.gain = 2 ** $("gain").value
 		app.changed()
