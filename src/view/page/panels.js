@@ -70,7 +70,6 @@ export function createPanels(app) {
 	const pressed = (id, state) => $(id).setAttribute("aria-pressed", state)
 	const disabled = (ids, state) => ids.forEach(id => ($(id).disabled = state))
 	let tab = "view"
-	let metrics = null
 	let shownProbe = null
 	let queued = false
 	let cameras = ""
@@ -255,11 +254,10 @@ export function createPanels(app) {
 		app.changed()
 	}
 	on("measure", async () => {
-		const of = app.still
-		metrics = {of, ...(await app.request({t: "measure"}))}
+		app.metrics = await app.request({t: "measure"})
 		app.refresh()
 	})
-	for (const what of ["b", "difference"]) on(`save-${what}`, () => app.save(what))
+	on("save-b", () => app.save("b"))
 
 	const showMap = () => {
 		open("map")
@@ -418,11 +416,11 @@ export function createPanels(app) {
 		if (!app.welcome) return
 		const {pose, view, map} = app
 		const listed = app.welcome.views[view ?? app.lens]
-		text("view-list", listed ? `${view === null ? "near " : ""}${listed.name}` : "Views")
+		text("view-list", listed ? listed.name : "Views")
 		pressed("mode-orbit", app.mode === "orbit")
 		pressed("mode-fly", app.mode === "fly")
 		text("mode-fly", app.speed === 1 ? "Fly" : `Fly × ${number(app.speed, 2)}`)
-		$("joystick").hidden = app.mode !== "fly" || !matchMedia("(pointer: coarse)").matches
+		$("joystick").hidden = app.mode !== "fly"
 		for (const name of ["eye", "target", "up"]) field(name, numbers(pose[name]))
 		field("fov", number(pose.fov))
 		for (const side of ["a", "b"]) {
@@ -471,16 +469,11 @@ export function createPanels(app) {
 		$("photo-note").hidden = !b?.photo || app.possible() !== "single"
 		field("gain", Math.log2(app.gain))
 		text("gain-value", `× ${app.gain}`)
-		disabled(["measure", "save-b", "save-difference"], app.possible() === "single" || app.state !== "EXACT")
-		const {psnr_db: psnr, ssim, flip} = metrics ?? {}
-		const fresh = metrics && metrics.of === app.still
+		disabled(["measure", "save-b"], app.possible() === "single" || app.state !== "EXACT")
+		const {psnr_db: psnr, ssim, flip} = app.metrics ?? {}
 		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`
-		const rows = [
-			["PSNR", ratio],
-			["SSIM", number(ssim)],
-			["FLIP", number(flip)]
-		]
-		list("metrics", fresh ? rows : [])
+		const rows = Object.entries({PSNR: ratio, SSIM: number(ssim), FLIP: number(flip)})
+		list("metrics", app.metrics ? rows : [])
 	}
 
 	function updateMap({id, info, picture, progress}) {
@@ -491,8 +484,8 @@ export function createPanels(app) {
 		else $("map-progress").removeAttribute("value")
 		disabled(["map-cancel"], !id)
 		text("map-cancel", picture ? "Hide map" : "Cancel")
-		const result = info && `${joined(`${info.title}: up to ${info.max}`, info.cycles && `${info.cycles} cycles`)}.`
-		text("map-text", result ?? (id ? `Emulator: ${percent(progress)}` : "A run takes seconds; the picture stays usable meanwhile."))
+		const idle = "A run takes seconds; the picture stays usable meanwhile."
+		text("map-text", info?.cycles ? `${info.cycles} cycles` : id ? `Emulator: ${percent(progress)}` : idle)
 		const here = app.mapHere()
 		$("inset").hidden = !picture || here
 		const inset = $("inset-canvas")

@@ -44,6 +44,7 @@ const app = {
 	pace: {scale: "auto", quality: "auto"},
 	still: null, // { seq, show, wanted, pictures, exact, progress }
 	map: null, // { id, cam, request, progress, info, picture }
+	metrics: null, // Of the two pictures of the still.
 	probe: null, // Last answer, with the camera and the point on the surface.
 	keys: [],
 	playing: null,
@@ -160,7 +161,7 @@ app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== n
 
 // Something that changes the picture: a frame at the next tick, a still once the input rests.
 app.changed = () => {
-	app.still = null
+	app.still = app.metrics = null
 	if (app.map && !app.map.request.pinned) app.hideMap()
 	if (app.nothing) app.banner(null)
 	if (!app.connected()) return app.refresh()
