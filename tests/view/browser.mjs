@@ -3,11 +3,11 @@
 //     npm ci && node browser.mjs QUADRILLE SCENE [SCREENSHOTS]
 //
 // QUADRILLE is a binary with the feature `view`, SCENE a scene with a camera file beside it. CHROMIUM names
-// another browser than /usr/bin/chromium, and PAGE a folder whose files replace those in the binary. Ends with
-// "N passed, N failed"; times are printed, not checked.
+// another browser than /usr/bin/chromium, PAGE a folder whose files replace those in the binary, and CHECKS a
+// pattern of the checks to run. Ends with "N passed, N failed"; times are printed, not checked.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
@@ -37,7 +37,7 @@ const sh = (command) =>
 // Photos of the first two views, of another profile so that they differ from the picture.
 const photos = join(folder, "photos");
 mkdirSync(photos);
-const views = JSON.parse(sh(`quadrille render '${SCENE}' --view all --profile gsplat -o '${photos}/{view}.png' --json`)).views;
+const views = JSON.parse(sh(`quadrille render '${SCENE}' --view all --profile gsplat-aa -o '${photos}/{view}.png' --json`)).views;
 for (const view of views.slice(2)) rmSync(view.output);
 
 const token = join(folder, "token");
@@ -46,7 +46,8 @@ let server = await serve(BINARY, [...words, "--port", "0"]);
 const { port } = server;
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu"],
+  // A replaced page has no address, so that the browser would refuse it the socket of this machine.
+  args: ["--no-sandbox", "--disable-gpu", ...(process.env.PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : [])],
 });
 
 const faults = [];
@@ -71,7 +72,7 @@ async function open(options = {}, address = server.url) {
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("request", (request) => {
     const { host, protocol } = new URL(request.url());
-    if (protocol !== "blob:" && host !== `localhost:${port}`) faults.push(`request: ${request.url()}`);
+    if (protocol !== "blob:" && host !== new URL(address).host) faults.push(`request: ${request.url()}`);
     if (request.url().includes(readFileSync(token, "utf8").trim())) faults.push("the token is in a URL");
   });
   await page.goto(address);
@@ -348,7 +349,7 @@ await check("a click probes the pixel", async () => {
   expect(near(x, 300, 1) && near(y, 320, 1), `the pixel is ${x}, ${y}`);
   const picture = await canvas(page);
   const shown = [...picture.rgb.subarray(3 * (y * picture.width + x)).subarray(0, 3)];
-  const probed = values[1].split(",").map(Number);
+  const probed = values[1].split("(")[0].split(",").map(Number);
   expect(shown.every((c, i) => near(c, probed[i], 1)), `the pixel is ${shown}, the probe says ${probed}`);
   const rows = await page.locator("#splats tr").count();
   return `${rows} splats, colour ${probed}`;
@@ -377,7 +378,7 @@ await check("a split shows A left and B right of the line, which moves without t
   const a = readPng(await saved(page, "save"));
   await tab(page, "compare");
   await page.selectOption("#b-scene", "0");
-  await page.selectOption("#b-profile", "gsplat");
+  await page.selectOption("#b-profile", "gsplat-aa");
   await exact(page);
   const b = readPng(await saved(page, "save-b"));
   expect(differing(a, b) > 1000, "the profiles do not differ");
@@ -401,13 +402,17 @@ await check("a split shows A left and B right of the line, which moves without t
   expect(counts[0] + counts[1] === 0, `dragged line: ${counts} pixels differ`);
 
   await page.locator("#stage").focus();
-  await page.keyboard.press("b");
+  await page.keyboard.down("b");
   await exact(page);
-  const side = [a, b].map((picture) => picture);
-  expect(differing(await canvas(page), side[1]) === 0, "blinking does not show B");
-  await page.keyboard.press("b");
+  expect(differing(await canvas(page), b) === 0, "holding B does not show B");
+  await page.keyboard.up("b");
   await page.waitForTimeout(50);
-  expect(differing(await canvas(page), side[0]) === 0, "blinking does not show A");
+  expect(differing(await canvas(page), a) === 0, "releasing it does not show A");
+  await page.locator("#blink").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(50);
+  expect(differing(await canvas(page), b) === 0, "the button does not show B");
+  await page.keyboard.press("Enter");
 });
 
 await check("the difference is that of the pictures, and the metrics fit", async () => {
@@ -683,6 +688,7 @@ await check("the page reconnects to a restarted server", async () => {
   await stop(server.child);
   await reach(page, "LOST");
   server = await serve(BINARY, [...words, "--port", String(port)]);
+  expect(server.port === port, `the server took port ${server.port}, not ${port}`);
   await exact(page);
   outage = false;
   expect(differing(await canvas(page), before) === 0, "the picture differs");
@@ -707,6 +713,60 @@ await check("a full server says so", async () => {
   const banner = await text(last, "banner-text");
   expect(banner.includes("--viewers"), `found "${banner}"`);
   for (const other of [...pages, last]) await other.context().close();
+});
+
+await check("a gamepad flies and looks", async () => {
+  const pad = await open();
+  await exact(pad);
+  const before = [await value(pad, "eye"), await value(pad, "target")];
+  await pad.evaluate(() => {
+    const state = { axes: [0, -1, 0.5, 0], buttons: [] };
+    navigator.getGamepads = () => [null, state];
+    dispatchEvent(new Event("gamepadconnected"));
+    setTimeout(() => (state.axes = [0.05, 0, 0, -0.1]), 500);
+  });
+  await pad.waitForTimeout(600);
+  await exact(pad);
+  const after = [await value(pad, "eye"), await value(pad, "target")];
+  expect(after[0] !== before[0] && after[1] !== before[1], "the sticks do nothing");
+  await pad.context().close();
+});
+
+await check("two equal scenes have a black difference", async () => {
+  const two = await serve(BINARY, [SCENE, "--with", SCENE, "--port", "0"]);
+  const other = await open({}, two.url);
+  await exact(other);
+  await tab(other, "compare");
+  await other.click("#mode-difference");
+  await exact(other);
+  expect((await canvas(other)).rgb.every((value) => value === 0), "it is not black");
+  await other.click("#measure");
+  await other.waitForSelector("#metrics dd");
+  const metrics = await other.locator("#metrics dd").allTextContents();
+  expect(metrics[0] === "equal pictures", `found ${metrics}`);
+  await other.context().close();
+  await stop(two.child);
+});
+
+await check("a file that changes is shown anew, and a damaged one is named", async () => {
+  const file = join(folder, "changing.ply");
+  copyFileSync(SCENE, file);
+  const watching = await serve(BINARY, [file, "--watch", "--port", "0"]);
+  const other = await open({}, watching.url);
+  await exact(other);
+  const before = await canvas(other);
+  sh(`quadrille convert '${SCENE}' -o changing.ply --where 'opacity > 0.9'`);
+  await other.waitForSelector(".note:has-text('read again')");
+  await exact(other);
+  expect(differing(await canvas(other), before) > 1000, "the picture is the old one");
+  const after = await canvas(other);
+  writeFileSync(file, "ply\nformat");
+  await other.waitForSelector(".note.fault");
+  expect(differing(await canvas(other), after) === 0, "the picture changed");
+  const note = await other.locator(".note.fault span").textContent();
+  await other.context().close();
+  await stop(watching.child);
+  return note.slice(-100);
 });
 
 // ---- Touch ----

@@ -177,7 +177,7 @@ export function createControls(app, stage) {
 		KeyH: () => app.goHome(),
 		KeyC: () => app.centreHere(),
 		KeyP: () => $("probe").click(),
-		KeyB: () => $("blink").click(),
+		KeyB: () => app.showSide("b"),
 		KeyX: () => app.setCompare(app.compare === "difference" ? "single" : "difference"),
 		KeyM: () => $("toggle-map").click(),
 		PageUp: () => $("view-previous").click(),
@@ -206,13 +206,15 @@ export function createControls(app, stage) {
 			else turn(x * KEY_TURN, y * KEY_TURN)
 		} else if (target === line && arrow) {
 			app.setSplit(app.split + (arrow[0] + arrow[1]) * 0.02)
-		} else if (command && (onPage || !code.startsWith("Page"))) command()
-		else return
+		} else if (command && (onPage || !code.startsWith("Page"))) {
+			if (!event.repeat || !code.startsWith("Key")) command()
+		} else return
 		event.preventDefault()
 	})
 	addEventListener("keyup", ({code, shiftKey}) => {
 		held.delete(code)
 		app.fast = shiftKey
+		if (code === "KeyB" && app.side === "b") app.showSide("a")
 	})
 	// The release of a key is not reported to a window without the focus.
 	const clear = () => {

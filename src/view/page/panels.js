@@ -25,6 +25,7 @@ const text = (id, value) => {
 const number = (value, digits = 5) => (value == null ? "–" : String(+value.toPrecision(digits)))
 const numbers = (values, digits) => values.map(value => number(value, digits)).join(", ")
 const title = name => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ")
+const percent = done => (done ? `${Math.round(100 * done)} %` : "running")
 const joined = (...parts) => parts.filter(Boolean).join(", ")
 
 // Creates an element with a text or children.
@@ -69,7 +70,6 @@ export function createPanels(app) {
 	const pressed = (id, state) => $(id).setAttribute("aria-pressed", state)
 	const disabled = (ids, state) => ids.forEach(id => ($(id).disabled = state))
 	let tab = "view"
-	let metrics = null
 	let shownProbe = null
 	let queued = false
 	let cameras = ""
@@ -239,26 +239,25 @@ export function createPanels(app) {
 		app.split = camera.clamp(split, 0, 1)
 		app.draw()
 	}
-	const showSide = side => {
+	app.showSide = side => {
 		app.side = side
 		if (app.compare === "blink") app.draw()
 		else app.setCompare("blink")
 	}
-	// A pointer holds the button, and a key turns it over.
-	on("blink", ({detail}) => detail === 0 && showSide(app.compare === "blink" && app.side === "b" ? "a" : "b"))
-	on("blink", () => showSide("b"), "pointerdown")
-	on("blink", () => showSide("a"), "pointerup")
-	on("blink", () => showSide("a"), "pointercancel")
+	// A pointer holds the button, and the Enter key turns it over.
+	on("blink", ({detail}) => detail === 0 && app.showSide(app.compare === "blink" && app.side === "b" ? "a" : "b"))
+	on("blink", () => app.showSide("b"), "pointerdown")
+	on("blink", () => app.showSide("a"), "pointerup")
+	on("blink", () => app.showSide("a"), "pointercancel")
 	$("gain").oninput = () => {
 		app.gain = 2 ** $("gain").value
 		app.changed()
 	}
 	on("measure", async () => {
-		const of = app.still
-		metrics = {of, ...(await app.request({t: "measure"}))}
+		app.metrics = await app.request({t: "measure"})
 		app.refresh()
 	})
-	for (const what of ["b", "difference"]) on(`save-${what}`, () => app.save(what))
+	on("save-b", () => app.save("b"))
 
 	const showMap = () => {
 		open("map")
@@ -417,10 +416,11 @@ export function createPanels(app) {
 		if (!app.welcome) return
 		const {pose, view, map} = app
 		const listed = app.welcome.views[view ?? app.lens]
-		text("view-list", listed ? `${view === null ? "near " : ""}${listed.name}` : "Views")
+		text("view-list", listed ? listed.name : "Views")
 		pressed("mode-orbit", app.mode === "orbit")
 		pressed("mode-fly", app.mode === "fly")
-		$("joystick").hidden = app.mode !== "fly" || !matchMedia("(pointer: coarse)").matches
+		text("mode-fly", app.speed === 1 ? "Fly" : `Fly × ${number(app.speed, 2)}`)
+		$("joystick").hidden = app.mode !== "fly"
 		for (const name of ["eye", "target", "up"]) field(name, numbers(pose[name]))
 		field("fov", number(pose.fov))
 		for (const side of ["a", "b"]) {
@@ -451,7 +451,7 @@ export function createPanels(app) {
 		const {scale, quality, w, render, encode, bytes, latency} = app.stats
 		text("badge", ["EXACT", "LOST", "CONNECTING"].includes(state) ? state : "PREVIEW")
 		const preview = state === "EXACT" ? "" : joined(scale, quality && `JPEG ${quality}`)
-		text("badge-note", progress == null ? preview : `${Math.round(100 * progress)} %`)
+		text("badge-note", progress == null ? preview : percent(progress))
 		$("still-cancel").hidden = progress == null
 		if (!w) return
 		text("stat-size", `${$("canvas").width} × ${$("canvas").height}`)
@@ -469,22 +469,23 @@ export function createPanels(app) {
 		$("photo-note").hidden = !b?.photo || app.possible() !== "single"
 		field("gain", Math.log2(app.gain))
 		text("gain-value", `× ${app.gain}`)
-		disabled(["measure", "save-b", "save-difference"], app.possible() === "single" || app.state !== "EXACT")
-		const {psnr_db: psnr, ssim, flip} = metrics ?? {}
-		const fresh = metrics && metrics.of === app.still
+		disabled(["measure", "save-b"], app.possible() === "single" || app.state !== "EXACT")
+		const {psnr_db: psnr, ssim, flip} = app.metrics ?? {}
 		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`
-		const rows = [["PSNR", ratio], ["SSIM", number(ssim)], ["FLIP", number(flip)]]
-		list("metrics", fresh ? rows : [])
+		const rows = Object.entries({PSNR: ratio, SSIM: number(ssim), FLIP: number(flip)})
+		list("metrics", app.metrics ? rows : [])
 	}
 
 	function updateMap({id, info, picture, progress}) {
 		pressed("toggle-map", Boolean(id))
 		$("map-progress").hidden = !id || Boolean(picture)
-		$("map-progress").value = progress ?? 0
+		// Without a value, the bar shows that something runs.
+		if (progress) $("map-progress").value = progress
+		else $("map-progress").removeAttribute("value")
 		disabled(["map-cancel"], !id)
 		text("map-cancel", picture ? "Hide map" : "Cancel")
-		const result = info && `${joined(`${info.title}: up to ${info.max}`, info.cycles && `${info.cycles} cycles`)}.`
-		text("map-text", result ?? (id ? "The emulator runs." : "A run takes seconds; the picture stays usable meanwhile."))
+		const idle = "A run takes seconds; the picture stays usable meanwhile."
+		text("map-text", info?.cycles ? `${info.cycles} cycles` : id ? `Emulator: ${percent(progress)}` : idle)
 		const here = app.mapHere()
 		$("inset").hidden = !picture || here
 		const inset = $("inset-canvas")

@@ -44,6 +44,7 @@ const app = {
 	pace: {scale: "auto", quality: "auto"},
 	still: null, // { seq, show, wanted, pictures, exact, progress }
 	map: null, // { id, cam, request, progress, info, picture }
+	metrics: null, // Of the two pictures of the still.
 	probe: null, // Last answer, with the camera and the point on the surface.
 	keys: [],
 	playing: null,
@@ -85,10 +86,6 @@ app.cam = () => {
 }
 
 const poseOf = cam => ({eye: cam.eye, target: cam.target, up: cam.up, fov: cam.fov_degrees})
-app.viewPose = index => {
-	const {home, radius, views} = app.welcome
-	return camera.withPivot(poseOf(views[index].cam), home.target, radius)
-}
 
 // Takes a pose; `view` is its index if it is a listed view.
 app.setPose = (pose, view = null, lens = app.lens) => {
@@ -115,8 +112,12 @@ app.glide = (pose, view, lens) => {
 	tween = {from: app.pose, to: pose, view, lens, start: performance.now()}
 	wake()
 }
-// Pose, listed view and lens of a CAM.
-const standing = cam => (cam.view === undefined ? [poseOf(cam), null, cam.lens ?? null] : [app.viewPose(cam.view), cam.view, cam.view])
+// Pose, listed view and lens of a CAM. A listed view states a direction, and no point to turn about.
+function standing(cam) {
+	if (cam.view === undefined) return [poseOf(cam), null, cam.lens ?? null]
+	const {home, radius, views} = app.welcome
+	return [camera.withPivot(poseOf(views[cam.view].cam), home.target, radius), cam.view, cam.view]
+}
 app.goCam = cam => app.glide(...standing(cam))
 // The first listed view, or a camera that flags describe without a file.
 const home = ({home}) => (home.lens == null ? home : {view: home.lens})
@@ -160,7 +161,7 @@ app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== n
 
 // Something that changes the picture: a frame at the next tick, a still once the input rests.
 app.changed = () => {
-	app.still = null
+	app.still = app.metrics = null
 	if (app.map && !app.map.request.pinned) app.hideMap()
 	if (app.nothing) app.banner(null)
 	if (!app.connected()) return app.refresh()
