@@ -31,7 +31,7 @@ pub(crate) type ClientId = u64;
 pub(crate) enum SlowJob {
     Map(MapRequest),
     /// A still with a picture of the scalar renderer or of the emulated pipeline.
-    Still(PictureRequest),
+    Still(Box<PictureRequest>),
 }
 
 impl SlowJob {

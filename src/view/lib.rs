@@ -143,7 +143,7 @@ pub fn new_token() -> String {
 /// [`Error::Cancelled`]; [`Error::Argument`] if no port is free; and errors of `ready`.
 pub fn serve(
     show: Show,
-    access: Access,
+    access: &Access,
     (program, pool): (&Program, rayon::ThreadPool),
     task: &Task,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
@@ -156,7 +156,7 @@ pub fn serve(
         .enable_all()
         .build()
         .map_err(system)?;
-    let welcome = welcome(&show, &access, program);
+    let welcome = welcome(&show, access, program);
     let limits = Limits {
         scenes: show.scenes.len(),
         views: show.views.len(),
@@ -201,7 +201,7 @@ pub fn serve(
     });
     let emulating = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let emulating = emulating.map_err(|error| system(std::io::Error::other(error)))?;
-    let listener = runtime.block_on(async { listen(&access) })?;
+    let listener = runtime.block_on(async { listen(access) })?;
     let address = listener.local_addr().map_err(system)?;
     ready(address)?;
     std::thread::scope(|scope| {

@@ -173,7 +173,7 @@ mod tests {
             offset: 0,
         };
         let bytes = (0..length)
-            .map(|n| quadrille_base::math::low::<u8>(n))
+            .map(quadrille_base::math::low::<u8>)
             .collect::<Vec<_>>();
         let bytes = bytes.into();
         Picture { header, bytes }

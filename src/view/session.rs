@@ -181,7 +181,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
                 .pace
                 .gesture_ended([request.w, request.h], client.link.rate());
             match is_slow(&request.show) {
-                true => client.queue_slow(SlowJob::Still(request)),
+                true => client.queue_slow(SlowJob::Still(Box::new(request))),
                 false => client.mailbox.still(request),
             }
         }

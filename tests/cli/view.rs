@@ -21,7 +21,11 @@ impl Viewer {
         let island = format!("{}/scenes/island.ply", env!("CARGO_MANIFEST_DIR"));
         let program = program.args(["view", &island, "--json", "--port", "0"]);
         let program = program.args(arguments).current_dir(place.path("."));
-        let mut program = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut program = program
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut text = String::new();
         let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
         while let Some(Ok(line)) = lines.next() {
@@ -32,7 +36,12 @@ impl Viewer {
         }
         if text.is_empty() {
             let mut reason = String::new();
-            program.stderr.take().unwrap().read_to_string(&mut reason).unwrap();
+            program
+                .stderr
+                .take()
+                .unwrap()
+                .read_to_string(&mut reason)
+                .unwrap();
             panic!("no address: {reason}");
         }
         let printed = serde_json::from_str(&text).unwrap();
@@ -48,7 +57,9 @@ impl Viewer {
     fn status(&self, token: &str) -> String {
         let port = self.printed["port"].as_u64().unwrap();
         let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).unwrap())).unwrap();
-        let request = format!("GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+        let request = format!(
+            "GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
+        );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -61,7 +72,12 @@ impl Viewer {
         let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
         assert!(sent.success());
         let mut messages = String::new();
-        self.program.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+        self.program
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut messages)
+            .unwrap();
         (self.program.wait().unwrap().code(), messages)
     }
 }
@@ -72,10 +88,20 @@ fn the_printed_address_opens_the_viewer_until_an_interrupt() {
     let viewer = Viewer::start(&place, &[]);
     let url = viewer.printed["url"].as_str().unwrap();
     let port = viewer.printed["port"].as_u64().unwrap();
-    assert!(url.starts_with(&format!("http://localhost:{port}/#t=")), "{url}");
-    assert_eq!((viewer.status(&viewer.token()), viewer.status("0")), ("200".to_owned(), "403".to_owned()));
+    assert!(
+        url.starts_with(&format!("http://localhost:{port}/#t=")),
+        "{url}"
+    );
+    assert_eq!(
+        (viewer.status(&viewer.token()), viewer.status("0")),
+        ("200".to_owned(), "403".to_owned())
+    );
     let (code, messages) = viewer.end();
-    assert_eq!((code, messages.contains("error: cancelled")), (Some(130), true), "{messages}");
+    assert_eq!(
+        (code, messages.contains("error: cancelled")),
+        (Some(130), true),
+        "{messages}"
+    );
 }
 
 #[test]
@@ -93,19 +119,36 @@ fn a_token_file_is_made_once_and_read_by_its_owner_alone() {
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
     let island = format!("{}/scenes/island.ply", env!("CARGO_MANIFEST_DIR"));
     let open = ["view", &island, "--token-file", "token"];
-    place.expect_error(3, &open, &["token: permissions: expected 600, found 644 (chmod 600 changes it)"]);
+    place.expect_error(
+        3,
+        &open,
+        &["token: permissions: expected 600, found 644 (chmod 600 changes it)"],
+    );
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
     std::fs::write(&file, "short\n").unwrap();
-    place.expect_error(3, &open, &["token: token: expected 32 hexadecimal digits in lower case, found 5 characters"]);
+    place.expect_error(
+        3,
+        &open,
+        &["token: token: expected 32 hexadecimal digits in lower case, found 5 characters"],
+    );
 }
 
 #[test]
 fn wrong_flags_are_refused_before_the_scene_is_read() {
     let place = Place::new();
     for (arguments, message) in [
-        (&["view", "no.ply", "--bind", "0.0.0.0"][..], "--bind: expected --host-name NAME beside it"),
-        (&["view", "no.ply", "--host-name", "lab:80"], "expected a name such as render.lab, without a port"),
-        (&["view", "no.ply", "--background", "transparent"], "--background: expected a colour"),
+        (
+            &["view", "no.ply", "--bind", "0.0.0.0"][..],
+            "--bind: expected --host-name NAME beside it",
+        ),
+        (
+            &["view", "no.ply", "--host-name", "lab:80"],
+            "expected a name such as render.lab, without a port",
+        ),
+        (
+            &["view", "no.ply", "--background", "transparent"],
+            "--background: expected a colour",
+        ),
         (&["view", "no.ply", "--viewers", "0"], "1..=16"),
         (&["view", "-"], "standard input"),
     ] {

@@ -15,7 +15,7 @@ use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_scene::formats::ply::PlyWriter;
-use quadrille_scene::{Camera, Intrinsics, Scene, load};
+use quadrille_scene::{Camera, Intrinsics, load};
 use quadrille_suite::Program;
 use quadrille_view::{Access, Commands, ListedView, Show, ShownScene, serve};
 use serde_json::{Value, json};
@@ -104,13 +104,13 @@ pub(crate) fn request(
     json!({"t": kind, "seq": seq, "cam": cam, "w": width, "h": height, "show": show})
 }
 
-fn shown(path: &Path, reads: Arc<dyn Fn(&Path) -> Result<Scene> + Send + Sync>) -> ShownScene {
+fn shown(path: &Path) -> ShownScene {
     let file = path.to_owned();
     ShownScene {
         path: path.to_owned(),
         scene: load(path).unwrap(),
         profile: Profile::default(),
-        reader: Arc::new(move |_| reads(&file)),
+        reader: Arc::new(move |_| load(&file)),
     }
 }
 
@@ -119,12 +119,11 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("first.ply");
         write_scene(&path, options.splats.unwrap_or(2000), 1);
-        let reads: Arc<dyn Fn(&Path) -> Result<Scene> + Send + Sync> = Arc::new(|path| load(path));
-        let mut scenes = vec![shown(&path, Arc::clone(&reads))];
+        let mut scenes = vec![shown(&path)];
         if options.second {
             let path = folder.path().join("second.ply");
             write_scene(&path, 1000, 2);
-            scenes.push(shown(&path, reads));
+            scenes.push(shown(&path));
         }
         let photo = options.photo.map(|photo| {
             let path = folder.path().join("0.png");
@@ -169,7 +168,7 @@ impl Server {
                 .num_threads(2)
                 .build()
                 .unwrap();
-            serve(show, access, (&PROGRAM, pool), &running, move |address| {
+            serve(show, &access, (&PROGRAM, pool), &running, move |address| {
                 sender.send(address).unwrap();
                 Ok(())
             })
