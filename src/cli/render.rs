@@ -21,7 +21,7 @@ use super::layers::LayerFlags;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
 use super::resume::{Resume, note_of};
-use super::view_page::{view_list, view_list_json, write_cameras};
+use super::view_page::{print_views, write_cameras};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
@@ -207,11 +207,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         write_cameras(path, &views.cameras)?;
     }
     if args.list_views {
-        match args.json {
-            true => print_json(view_list_json(&views))?,
-            false => print(view_list(&views))?,
-        }
-        return Ok(Exit::Done);
+        return print_views(&views, args.json);
     }
     let view_flags = reproducing_flags(&views);
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {

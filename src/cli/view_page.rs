@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::console::{Exit, print, print_json};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_scene::Camera;
@@ -11,8 +12,17 @@ use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
 use quadrille_suite::report::table::{TextTable, shortened};
 
+/// Prints all views, as a table or as a document.
+pub(super) fn print_views(views: &Views, is_json: bool) -> Result<Exit> {
+    match is_json {
+        true => print_json(view_list_json(views))?,
+        false => print(view_list(views))?,
+    }
+    Ok(Exit::Done)
+}
+
 /// A table with a line per view.
-pub(super) fn view_list(views: &Views) -> String {
+fn view_list(views: &Views) -> String {
     let mut table = TextTable::new(&[
         "view",
         "<name",
@@ -38,7 +48,7 @@ pub(super) fn view_list(views: &Views) -> String {
 }
 
 /// The same as a document.
-pub(super) fn view_list_json(views: &Views) -> Value {
+fn view_list_json(views: &Views) -> Value {
     let all = views.cameras.iter().enumerate().map(|(index, camera)| {
         json!({
             "name": camera.name,

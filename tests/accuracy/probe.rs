@@ -208,8 +208,8 @@ fn procedural_scenes_equal_the_scalar_renderer() {
     let profile = Profile::named("gsplat-aa").unwrap();
     Case { profile, ..case }.hold(PROBES);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
-    let splats = load(&folder.join("island.ply")).unwrap().splats;
-    let cameras = load_cameras(&folder.join("island.cameras.json")).unwrap();
+    let splats = load(folder.join("island.ply")).unwrap().splats;
+    let cameras = load_cameras(folder.join("island.cameras.json")).unwrap();
     let camera = cameras.cameras[2].resized(160, 90).unwrap();
     Case::new("island", splats, camera).hold(PROBES);
 }

@@ -16,8 +16,8 @@ fn documents_hold_the_probes_of_the_library() {
     ]
     .concat();
     let document = place.document(&arguments);
-    let splats = load(&place.path("scene.ply")).unwrap().splats;
-    let cameras = load_cameras(&place.path("cameras.json")).unwrap().cameras;
+    let splats = load(place.path("scene.ply")).unwrap().splats;
+    let cameras = load_cameras(place.path("cameras.json")).unwrap().cameras;
     assert_eq!(document["scene"]["splats"], 300);
     assert_eq!(document["profile"], "inria");
     let views = document["views"].as_array().unwrap();
@@ -69,8 +69,8 @@ fn documents_hold_the_probes_of_the_library() {
 #[test]
 fn tables_list_the_largest_splats_and_sum_up_the_rest() {
     let place = Place::new();
-    let splats = load(&place.path("scene.ply")).unwrap().splats;
-    let cameras = load_cameras(&place.path("cameras.json")).unwrap().cameras;
+    let splats = load(place.path("scene.ply")).unwrap().splats;
+    let cameras = load_cameras(place.path("cameras.json")).unwrap().cameras;
     let profile = Profile {
         stop: StopRule::Never,
         ..Profile::default()
