@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rayon::ThreadPool;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::encode::{Uncoded, microseconds};
@@ -15,13 +16,12 @@ use super::mailbox::{Job, SideJob};
 use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved};
 use super::outbox::Picture;
 use super::pace::Cost;
-use super::painter::{Look, Painter, StillPictures, rgb_over};
+use super::painter::{Look, Painter, StillPictures};
 use super::source::Source;
 use super::stage::{Stage, camera_of};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::metrics::{Protocol, compare};
-use quadrille_base::image::{Frame, files, to_8_bit};
+use quadrille_base::image::{files, to_8_bit};
 use quadrille_base::math::narrow;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::Camera;
@@ -209,9 +209,9 @@ impl Artist {
         };
         let still = still.ok_or_else(missing)?;
         let b = still.b.as_ref().ok_or_else(missing)?;
-        let measured = self
-            .pool
-            .install(|| compare(&still.a, b, Protocol::Inria))?;
+        let [a, b] = [&still.a, b].map(|rgb| still.frame(rgb));
+        // The metrics of pictures in files: both are rounded to 8 bits.
+        let measured = self.pool.install(|| compare(&a, &b, Protocol::Inria))?;
         self.hub.with(id, |client| {
             client.send(&json!({
                 "t": "measured",
@@ -240,26 +240,20 @@ impl Artist {
             .with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;
         let still = still.filter(|still| still.seq == seq);
-        let difference;
-        let frame: &Frame = match (what, &still, &map) {
-            (Saved::A, Some(still), _) => &still.a,
-            (Saved::B, Some(still), _) => still.b.as_ref().ok_or_else(missing)?,
-            (Saved::Difference, Some(still), _) => match (&still.difference, &still.b) {
-                (Some(difference), _) => difference,
-                (None, Some(b)) => {
-                    difference = scaled_difference(&still.a, b, 1.0)?;
-                    &difference
-                }
-                (None, None) => return Err(missing()),
-            },
-            (Saved::Map, _, Some(map)) => &map.frame,
+        let frame = match (what, &still, map) {
+            (Saved::A, Some(still), _) => still.frame(&still.a),
+            (Saved::B, Some(still), _) => still.frame(still.b.as_ref().ok_or_else(missing)?),
+            (Saved::Difference, Some(still), _) => {
+                still.frame(still.difference.as_ref().ok_or_else(missing)?)
+            }
+            (Saved::Map, _, Some(map)) => map.frame.clone(),
             _ => return Err(missing()),
         };
         let start = Instant::now();
         let mut bytes = Vec::new();
         let written = self
             .pool
-            .install(|| files::write_to(&mut bytes, files::PictureFormat::Png, frame));
+            .install(|| files::write_to(&mut bytes, files::PictureFormat::Png, &frame));
         written.map_err(|reason| Error::write("picture.png".as_ref(), reason))?;
         let file = Uncoded {
             kind: Kind::File,
@@ -333,15 +327,8 @@ pub(crate) fn send_still(
     let is_long = rate.is_some_and(|rate| bytes as f64 / rate > LONG.as_secs_f64());
     let mut previews = Vec::new();
     if is_long {
-        for (kind, frame) in shown(&still) {
-            previews.push(uncoded(
-                &still,
-                kind,
-                generation,
-                &rgb_over(frame, [0.0; 3]),
-                PREVIEW,
-                |u| u.jpeg(PREVIEW_QUALITY),
-            )?);
+        for picture in shown(&still, generation, PREVIEW) {
+            previews.push(picture.jpeg(PREVIEW_QUALITY)?);
         }
     }
     hub.with(id, |client: &mut Client| {
@@ -356,45 +343,27 @@ pub(crate) fn send_still(
 }
 
 /// The pictures of a still that the page shows.
-fn shown(still: &StillPictures) -> Vec<(Kind, &Frame)> {
-    match (&still.difference, &still.b) {
+fn shown(still: &StillPictures, generation: u32, flags: u16) -> Vec<Uncoded<'_>> {
+    let pictures = match (&still.difference, &still.b) {
         (Some(difference), _) => vec![(Kind::Difference, difference)],
         (None, Some(b)) => vec![(Kind::StillA, &still.a), (Kind::StillB, b)],
         (None, None) => vec![(Kind::StillA, &still.a)],
-    }
-}
-
-/// The lossless pictures of a still.
-pub(crate) fn encoded(still: &StillPictures, generation: u32) -> Result<Vec<Picture>> {
-    let pictures = shown(still).into_iter().map(|(kind, frame)| {
-        uncoded(
-            still,
-            kind,
-            generation,
-            &rgb_over(frame, [0.0; 3]),
-            0,
-            |u| u.webp(),
-        )
-    });
-    pictures.collect()
-}
-
-fn uncoded(
-    still: &StillPictures,
-    kind: Kind,
-    generation: u32,
-    rgb: &[u8],
-    flags: u16,
-    encode: impl FnOnce(&Uncoded<'_>) -> Result<Picture>,
-) -> Result<Picture> {
+    };
     let empty = if still.is_empty { NOTHING_IN_VIEW } else { 0 };
-    encode(&Uncoded {
+    let uncoded = pictures.into_iter().map(|(kind, rgb)| Uncoded {
         kind,
         number: still.seq,
         generation,
         flags: flags | empty,
         render_us: microseconds(still.time),
-        size: [still.a.width(), still.a.height()],
+        size: still.size,
         rgb,
-    })
+    });
+    uncoded.collect()
+}
+
+/// The lossless pictures of a still.
+pub(crate) fn encoded(still: &StillPictures, generation: u32) -> Result<Vec<Picture>> {
+    let pictures = shown(still, generation, 0);
+    pictures.par_iter().map(Uncoded::webp).collect()
 }

@@ -32,7 +32,7 @@ pub(crate) enum ClientMessage {
     Still(PictureRequest),
     /// A frame is on the screen.
     Shown { seq: u32 },
-    /// Bytes of parts that arrived since the connection began.
+    /// Bytes of pictures that arrived since the connection began.
     Got { bytes: u64 },
     /// Choice of size and quality while the camera moves.
     Pace { scale: Chosen, quality: Chosen },

@@ -38,13 +38,11 @@ pub(crate) struct Outbox {
     /// Pictures in parts, and the number of bytes of the first one that are sent.
     parts: VecDeque<Picture>,
     sent_of_first: usize,
-    /// Bytes of parts since the connection began: sent, and confirmed.
+    /// Bytes of pictures since the connection began: sent, and confirmed.
     sent: u64,
     confirmed: u64,
-    /// Parts that are not confirmed: total of bytes up to their ends, length, and time at which they were sent.
-    parts_under_way: VecDeque<(u64, usize, Duration)>,
-    /// Frames that are not confirmed: number, length, and time at which they were sent.
-    frames_under_way: VecDeque<(u32, usize, Duration)>,
+    /// Messages that are not confirmed: total of bytes up to their ends, length, and time at which they were sent.
+    under_way: VecDeque<(u64, usize, Duration)>,
 }
 
 impl Outbox {
@@ -91,8 +89,7 @@ impl Outbox {
         }
         if let Some(picture) = self.frames.pop_front() {
             let length = picture.bytes.len();
-            self.frames_under_way
-                .push_back((picture.header.number, length, now));
+            self.departs(length, now);
             let flags = picture.header.flags | LAST_PART;
             return Some(Outgoing::Binary(message(&picture, flags, 0, length)));
         }
@@ -109,33 +106,24 @@ impl Outbox {
         if is_last {
             self.parts.pop_front();
         }
-        self.sent += (end - begin) as u64;
-        self.parts_under_way
-            .push_back((self.sent, end - begin, now));
+        self.departs(end - begin, now);
         Some(Outgoing::Binary(part))
     }
 
-    /// Takes the confirmation of bytes of parts since the connection began.
-    pub(crate) fn got(&mut self, bytes: u64, now: Duration, link: &mut Link) {
-        self.confirmed = bytes.clamp(self.confirmed, self.sent);
-        while let Some(&(end, length, sent)) = self.parts_under_way.front()
-            && end <= self.confirmed
-        {
-            self.parts_under_way.pop_front();
-            link.confirmed(length, sent, now);
-        }
+    /// Notes a message of a picture that is sent.
+    fn departs(&mut self, length: usize, now: Duration) {
+        self.sent += length as u64;
+        self.under_way.push_back((self.sent, length, now));
     }
 
-    /// Takes the confirmation of a frame, which confirms the frames before it.
-    pub(crate) fn shown(&mut self, seq: u32, now: Duration, link: &mut Link) {
-        while let Some(&(other, length, sent)) = self.frames_under_way.front()
-            && other <= seq
+    /// Takes the confirmation of bytes of pictures since the connection began.
+    pub(crate) fn got(&mut self, bytes: u64, now: Duration, link: &mut Link) {
+        self.confirmed = bytes.clamp(self.confirmed, self.sent);
+        while let Some(&(end, length, sent)) = self.under_way.front()
+            && end <= self.confirmed
         {
-            self.frames_under_way.pop_front();
-            // A page skips frames that newer ones replace, without a confirmation of their own.
-            if other == seq {
-                link.confirmed(length, sent, now);
-            }
+            self.under_way.pop_front();
+            link.confirmed(length, sent, now);
         }
     }
 }

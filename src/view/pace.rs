@@ -231,7 +231,7 @@ impl Link {
         self.seconds = PAST_SHARE * self.seconds + time.as_secs_f64();
     }
 
-    /// Bytes per second, display included.
+    /// Bytes per second.
     pub(crate) fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.bytes / self.seconds)
     }

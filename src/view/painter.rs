@@ -14,7 +14,7 @@ use super::stage::{ListedView, LoadedScene, Stage, camera_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::exposure::exposed;
-use quadrille_base::image::{Frame, Layer, files, to_8_bit};
+use quadrille_base::image::{Frame, Layer, files, from_8_bit, to_8_bit};
 use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::task::Task;
@@ -136,17 +136,29 @@ pub(crate) struct ScreenPicture {
     pub(crate) is_empty: bool,
 }
 
-/// The pictures of a still, opaque.
+/// The pictures of a still: red, green and blue of 8 bits, row by row.
 #[derive(Debug)]
 pub(crate) struct StillPictures {
     pub(crate) seq: u32,
-    pub(crate) a: Frame,
-    pub(crate) b: Option<Frame>,
+    pub(crate) size: [u32; 2],
+    pub(crate) a: Vec<u8>,
+    pub(crate) b: Option<Vec<u8>>,
     /// Difference of both, where it is shown.
-    pub(crate) difference: Option<Frame>,
+    pub(crate) difference: Option<Vec<u8>>,
     pub(crate) legend: Option<Legend>,
     pub(crate) time: Duration,
     pub(crate) is_empty: bool,
+}
+
+impl StillPictures {
+    /// One of the pictures with its values of 0 to 1.
+    pub(crate) fn frame(&self, rgb: &[u8]) -> Frame {
+        let pixels = rgb.chunks_exact(3).map(|pixel| {
+            let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(from_8_bit);
+            [r, g, b, 1.0]
+        });
+        Frame::from_pixels(self.size[0], self.size[1], pixels.collect())
+    }
 }
 
 impl Painter {
@@ -217,18 +229,19 @@ impl Painter {
         }
         let background = self.look.background;
         let [a, b] = &self.canvases;
-        let composed = a.frame.over(background);
-        let other = show.second().map(|_| b.frame.over(background));
-        let difference = match (&other, show.mode) {
-            (Some(other), Mode::Difference) => {
-                Some(scaled_difference(&composed, other, narrow(show.gain))?)
+        let difference = match (show.second(), show.mode) {
+            (Some(_), Mode::Difference) => {
+                let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
+                let difference = scaled_difference(&a, &b, narrow(show.gain))?;
+                Some(rgb_over(&difference, background))
             }
             _ => None,
         };
         Ok(StillPictures {
             seq: request.seq,
-            a: composed,
-            b: other,
+            size,
+            a: rgb_over(&a.frame, background),
+            b: show.second().map(|_| rgb_over(&b.frame, background)),
             difference,
             legend: a.legend,
             time: start.elapsed(),

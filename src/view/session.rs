@@ -187,7 +187,6 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
         }
         ClientMessage::Shown { seq } => {
             client.mailbox.shown(seq);
-            client.outbox.shown(seq, now, &mut client.link);
         }
         ClientMessage::Got { bytes } => client.outbox.got(bytes, now, &mut client.link),
         ClientMessage::Pace { scale, quality } => client.pace.choose(scale, quality),

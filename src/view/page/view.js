@@ -454,9 +454,9 @@ function readHeader(data) {
 function onBinary(data) {
 	const header = readHeader(data)
 	const payload = new Uint8Array(data, HEADER_BYTES)
-	if (header.kind === FRAME) return onFrame(header, payload)
 	gotBytes += payload.byteLength
 	gotTimer ||= setTimeout(confirm, Math.max(0, lastGot + GOT_MS - performance.now()))
+	if (header.kind === FRAME) return onFrame(header, payload)
 	const key = `${header.kind} ${header.seq}`
 	const whole = header.offset === 0 ? [] : parts.get(key)
 	if (!whole) return

@@ -227,7 +227,7 @@ impl Server {
                 assert_eq!(protocol.unwrap(), "quadrille.v1");
                 Ok(Page {
                     socket,
-                    parts: 0,
+                    pictures: 0,
                     welcome: Value::Null,
                 }
                 .greeted())
@@ -254,8 +254,8 @@ impl Drop for Server {
 /// A page.
 pub(crate) struct Page {
     pub(crate) socket: WebSocket<TcpStream>,
-    /// Bytes of parts that arrived.
-    parts: u64,
+    /// Bytes of pictures that arrived.
+    pictures: u64,
     pub(crate) welcome: Value,
 }
 
@@ -320,12 +320,14 @@ impl Page {
             assert_eq!(word(28) as usize, bytes.len(), "offset of a part");
             bytes.extend_from_slice(part);
             let (kind, flags) = (message[0], half(2));
-            if kind != 1 {
-                assert!(part.len() <= 32 << 10, "{} bytes in a part", part.len());
-                self.parts += part.len() as u64;
-                let got = json!({"t": "got", "bytes": self.parts});
-                self.send(&got);
-            }
+            assert!(
+                kind == 1 || part.len() <= 32 << 10,
+                "{} bytes in a part",
+                part.len()
+            );
+            self.pictures += part.len() as u64;
+            let got = json!({"t": "got", "bytes": self.pictures});
+            self.send(&got);
             if flags & 1 == 1 {
                 assert_eq!(word(24) as usize, bytes.len(), "length of a picture");
                 return Received::Picture(Picture {
