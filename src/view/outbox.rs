@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn texts_and_frames_overtake_parts() {
-        let (mut outbox, link) = (Outbox::default(), Link::default());
+        let (mut outbox, mut link) = (Outbox::default(), Link::default());
         let now = Duration::ZERO;
         outbox.in_parts(picture(Kind::Map, 1, 40_000));
         let first = part(&outbox.next(now, &link).unwrap());
@@ -200,6 +200,10 @@ mod tests {
         );
         let frame = part(&outbox.next(now, &link).unwrap());
         assert_eq!((frame.0, frame.1, frame.4.len()), (1, 1, 50_000));
+        // The link is full until the page confirms what it has.
+        assert_eq!(outbox.next(now, &link), None);
+        let arrived = 50_000 + PART_BYTES as u64;
+        outbox.got(arrived, now, &mut link);
         let last = part(&outbox.next(now, &link).unwrap());
         assert_eq!((last.1, last.3 as usize), (1, PART_BYTES));
         assert_eq!(
