@@ -20,7 +20,7 @@ if (!scene) {
 }
 const BINARY = resolve(quadrille)
 const SCENE = resolve(scene)
-const WAIT_MS = 20000
+const WAIT_MS = 60000
 const PAGE_BYTES = 80 << 10
 const FILES = ["", "view.js", "camera.js", "controls.js", "panels.js", "view.css", "icon.svg"]
 
