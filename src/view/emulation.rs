@@ -14,7 +14,7 @@ use super::header::Kind;
 use super::hub::{ClientId, Hub, SlowJob};
 use super::message::{MapRequest, Reference};
 use super::painter::{Look, Painter, curve_name, rgb_over};
-use super::run_maps::{RunKey, RunMaps, ShownMap};
+use super::run_maps::{Counts, RunKey, RunMaps, ShownMap};
 use super::stage::{Stage, camera_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
@@ -24,8 +24,8 @@ use quadrille_gpu::wiring::Watch;
 use quadrille_suite::report::heat::{self, VIRIDIS};
 use quadrille_suite::report::maps::PixelMap;
 
-/// Number of runs whose maps are kept.
-const KEPT_RUNS: usize = 8;
+/// Size of the runs that are kept, in bytes: about six of 980 x 545 pixels. The last one is kept in any case.
+const KEPT_BYTES: usize = 24 << 20;
 
 /// Emulates for all pages.
 pub(crate) struct Emulation {
@@ -109,7 +109,10 @@ impl Emulation {
                 self.hub.with(id, |client| client.send(&progress));
                 let run = Arc::new(self.emulate(&key, stage, task)?);
                 self.runs.push_back((key.clone(), Arc::clone(&run)));
-                if self.runs.len() > KEPT_RUNS {
+                let size = |runs: &VecDeque<(RunKey, Arc<RunMaps>)>| {
+                    runs.iter().map(|(_, run)| run.size_bytes()).sum::<usize>()
+                };
+                while self.runs.len() > 1 && size(&self.runs) > KEPT_BYTES {
                     self.runs.pop_front();
                 }
                 run
@@ -121,8 +124,9 @@ impl Emulation {
             let expected = format!("a map of {}: {}", key.variant, names.join(", "));
             Error::argument("map", expected, &*request.map)
         })?;
-        let scale = map.scale(counts);
-        let frame = heat::pixels(key.size, counts, scale, VIRIDIS);
+        let counts = counts.to_vec();
+        let scale = map.scale(&counts);
+        let frame = heat::pixels(key.size, &counts, scale, VIRIDIS);
         let picture = Uncoded {
             kind: Kind::Map,
             number: request.id,
@@ -173,7 +177,7 @@ impl Emulation {
         let outcome = &outcomes[0];
         let maps = outcome.pipeline().map(|result| {
             let maps = PixelMap::ALL.iter();
-            maps.filter_map(|map| Some((*map, map.counts(result)?)))
+            maps.filter_map(|map| Some((*map, Counts::new(map.counts(result)?))))
                 .collect()
         });
         Ok(RunMaps {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::camera_request::CameraRequest;
 use super::message::ProbeRequest;
 use quadrille_base::image::Frame;
+use quadrille_base::math::low;
 use quadrille_gpu::variant::Variant;
 use quadrille_suite::report::maps::PixelMap;
 
@@ -19,12 +20,65 @@ pub(crate) struct RunKey {
     pub(crate) variant: Variant,
 }
 
+/// Counts per pixel in the narrowest integers that hold them, since several runs are kept.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Counts {
+    Bytes(Vec<u8>),
+    Halves(Vec<u16>),
+    Words(Vec<u32>),
+}
+
+impl Counts {
+    pub(crate) fn new(counts: Vec<u32>) -> Self {
+        match counts.iter().copied().max().unwrap_or(0) {
+            0..=0xff => Self::Bytes(counts.into_iter().map(low).collect()),
+            0x100..=0xffff => Self::Halves(counts.into_iter().map(low).collect()),
+            _ => Self::Words(counts),
+        }
+    }
+
+    fn get(&self, pixel: usize) -> u32 {
+        match self {
+            Self::Bytes(counts) => counts[pixel].into(),
+            Self::Halves(counts) => counts[pixel].into(),
+            Self::Words(counts) => counts[pixel],
+        }
+    }
+
+    /// All counts, row by row.
+    pub(crate) fn to_vec(&self) -> Vec<u32> {
+        match self {
+            Self::Bytes(counts) => counts.iter().copied().map(u32::from).collect(),
+            Self::Halves(counts) => counts.iter().copied().map(u32::from).collect(),
+            Self::Words(counts) => counts.clone(),
+        }
+    }
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(counts) => counts.len(),
+            Self::Halves(counts) => 2 * counts.len(),
+            Self::Words(counts) => 4 * counts.len(),
+        }
+    }
+}
+
 /// The maps of a run.
 #[derive(Debug)]
 pub(crate) struct RunMaps {
     pub(crate) cycles: u64,
     /// The maps that the variant keeps, with their counts per pixel.
-    pub(crate) maps: Vec<(PixelMap, Vec<u32>)>,
+    pub(crate) maps: Vec<(PixelMap, Counts)>,
+}
+
+impl RunMaps {
+    /// Size of all counts in bytes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.maps
+            .iter()
+            .map(|(_, counts)| counts.size_bytes())
+            .sum()
+    }
 }
 
 /// A map that a page shows.
@@ -43,7 +97,28 @@ impl ShownMap {
         }
         let pixel = probe.y as usize * probe.w as usize + probe.x as usize;
         let values = self.run.maps.iter();
-        let values = values.map(|(map, counts)| (map.name.to_owned(), counts[pixel].into()));
+        let values = values.map(|(map, counts)| (map.name.to_owned(), counts.get(pixel).into()));
         values.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_kept_in_the_narrowest_integers() {
+        for (largest, bytes) in [
+            (0, 3),
+            (255, 3),
+            (256, 6),
+            (65_535, 6),
+            (65_536, 12),
+            (u32::MAX, 12),
+        ] {
+            let counts = Counts::new(vec![1, largest, 0]);
+            assert_eq!((counts.size_bytes(), counts.get(1)), (bytes, largest));
+            assert_eq!(counts.to_vec(), [1, largest, 0]);
+        }
     }
 }
