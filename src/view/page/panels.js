@@ -56,7 +56,7 @@ function parsed(id, count, fits) {
 
 function swatch(rgb) {
 	const mark = make("span", "", {className: "swatch"})
-	mark.style.background = `rgb(${rgb.map(c => camera.clamp(Math.round(c), 0, 255)).join(" ")})`
+	mark.style.background = `rgb(${rgb.map(c => camera.clamp(c, 0, 255)).join(" ")})`
 	return mark
 }
 
@@ -311,8 +311,9 @@ export function createPanels(app) {
 			...Object.entries(probe.maps ?? {}).map(([name, value]) => [title(name), number(value)])
 		])
 		const rows = probe.splats.map(({index, weight, alpha, depth, rgb}) => {
-			const colour = [swatch(rgb.map(c => 255 * c)), rgb.map(c => c.toFixed(2)).join(" ")]
-			const cells = [String(index), number(weight, 3), number(alpha, 3), number(depth, 4), colour].map(cell => make("td", cell))
+			const bytes = rgb.map(c => Math.round(255 * c))
+			const colour = [swatch(bytes), bytes.join(" ")]
+			const cells = [String(index), number(weight, 2), number(alpha, 2), number(depth, 4), colour].map(cell => make("td", cell))
 			return make("tr", cells)
 		})
 		$("splats").replaceChildren(...rows)
