@@ -19,8 +19,15 @@ impl Viewer {
     fn start(place: &Place, arguments: &[&str]) -> Self {
         let mut program = Command::new(env!("CARGO_BIN_EXE_quadrille"));
         let island = format!("{}/scenes/island.ply", env!("CARGO_MANIFEST_DIR"));
-        let program = program.args(["view", &island, "--json", "--port", "0"]);
-        let program = program.args(arguments).current_dir(place.path("."));
+        let program = program.args(["view", &island, "--json"]);
+        let port: &[&str] = match arguments.contains(&"--port") {
+            true => &[],
+            false => &["--port", "0"],
+        };
+        let program = program
+            .args(port)
+            .args(arguments)
+            .current_dir(place.path("."));
         let mut program = program
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
