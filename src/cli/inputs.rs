@@ -12,7 +12,7 @@ use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
-const MESHES: [&str; 2] = ["obj", "bpt"];
+pub(super) const MESHES: [&str; 2] = ["obj", "bpt"];
 
 /// Flags about the reading of scenes.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]

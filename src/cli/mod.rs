@@ -32,6 +32,8 @@ mod synth;
 mod usage;
 #[cfg(feature = "view")]
 mod view;
+#[cfg(feature = "view")]
+mod view_mesh;
 mod view_page;
 mod views;
 

@@ -17,16 +17,20 @@ use super::inputs::{SceneFlags, load_filtered};
 use super::interrupt;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::Background;
+use super::view_mesh::{MeshSettings, ShownMesh, is_mesh};
 use super::views::ViewArgs;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::is_readable_name;
 use quadrille_base::parse::whole_number;
+use quadrille_base::shading::Profile;
 use quadrille_gpu::config::Config;
-use quadrille_scene::cameras::{Framing, Views, view_of_picture};
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::{Framing, FramingTarget, Views, view_of_picture};
 use quadrille_scene::text_file::read_text;
-use quadrille_scene::{Camera, Scene};
-use quadrille_view::{Access, Commands, ListedView, Show, ShownScene, is_token, new_token, serve};
+use quadrille_view::{
+    Access, Commands, Content, ListedView, Show, ShownScene, is_token, new_token, serve,
+};
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
 ///
@@ -35,9 +39,9 @@ use quadrille_view::{Access, Commands, ListedView, Show, ShownScene, is_token, n
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Scene file of any format that the README lists
+    /// Scene or mesh of any format that the README lists, or the name of a procedural mesh
     scene: PathBuf,
-    /// Second scene, to compare
+    /// Second scene or mesh, to compare
     #[arg(long, value_name = "SCENE")]
     with: Option<PathBuf>,
     /// Folder of photos whose names are those of the views, to compare
@@ -124,16 +128,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
     };
     let exposures = args.exposures.load(args.draw.background, false)?;
-    let first = args.shown(&args.scene, verbosity)?;
-    let second = args.with.as_ref().map(|path| args.shown(path, verbosity));
-    let views = args.listed(&first, verbosity)?;
-    let framing = Framing::of(&first.scene.splats);
+    let (first, placing) = args.shown(&args.scene, background, verbosity)?;
+    let is_mesh = matches!(first.content, Content::Mesh(_));
+    let second = args.with.as_ref();
+    let second = second.map(|path| Ok(args.shown(path, background, verbosity)?.0));
+    let views = placing.views;
     let completed = views.completed.as_ref();
     let target = completed.and_then(|view| view.target);
     let up = completed.and_then(|view| view.up);
     let up = up
         .or_else(|| common_up(&views.cameras))
-        .unwrap_or(framing.up);
+        .unwrap_or(placing.up);
     let listed = with_photos(&views, args.photos.as_deref(), verbosity)?;
     let size = args.views.spec()?.size;
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
@@ -145,9 +150,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let show = Show {
         scenes: scenes.collect::<Result<_>>()?,
         views: listed,
-        target: target.unwrap_or(framing.subject.centre.into()),
+        target: target.unwrap_or(placing.subject.centre.into()),
         up,
-        radius: framing.subject.radius,
+        radius: placing.subject.radius,
         size: first_size.filter(|_| has_size),
         background,
         stop: args.rules.stop,
@@ -156,7 +161,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         level: args.draw.host.level,
         config: Config::default(),
         watch: args.watch,
-        commands: args.commands(&views),
+        commands: args.commands(&views, is_mesh),
     };
     let pool = args.draw.host.pool()?;
     let token = access.token.clone();
@@ -166,34 +171,96 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What the first scene decides.
+struct Placing {
+    views: Views,
+    subject: FramingTarget,
+    up: [f64; 3],
+}
+
 impl Args {
-    /// Reads a scene.
-    fn shown(&self, path: &Path, verbosity: Verbosity) -> Result<ShownScene> {
+    /// Reads a scene. The views are all of a camera file, beside the scene or given, unless flags choose some.
+    fn shown(
+        &self,
+        path: &Path,
+        background: [f32; 3],
+        verbosity: Verbosity,
+    ) -> Result<(ShownScene, Placing)> {
         if path == Path::new("-") {
             let expected = "a file, which pages name and which may change";
             return Err(Error::argument("SCENE", expected, "standard input (-)"));
         }
-        let scene = load_filtered(path, self.reading, &self.filters, verbosity)?;
-        let profile = self.draw.profile(scene.profile_hint, verbosity)?;
-        let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
-        let reader = move |_: &quadrille_base::Task| -> Result<Scene> {
-            filters.load(&file, options.options())
-        };
-        Ok(ShownScene {
-            path: path.to_owned(),
-            scene,
-            profile,
-            reader: Arc::new(reader),
-        })
-    }
-
-    /// The views that pages list: all of a camera file, beside the scene or given, unless flags choose some.
-    fn listed(&self, scene: &ShownScene, verbosity: Verbosity) -> Result<Views> {
         let views = self.views.of_all_unless_chosen();
-        (self.path).views(&views, &scene.path, &scene.scene.splats, verbosity)
+        let mesh = MeshSettings {
+            views: views.clone(),
+            host: self.draw.host.clone(),
+            background,
+        };
+        let loaded = match is_mesh(path) {
+            true => None,
+            false => match load_filtered(path, self.reading, &self.filters, verbosity) {
+                Ok(scene) => Some(scene),
+                // A PLY or glTF file holds one or the other.
+                Err(error @ Error::Malformed { .. }) => match mesh.open(path, verbosity) {
+                    Ok(opened) => return Ok(self.shown_mesh(path, mesh, opened, verbosity)),
+                    Err(_) => return Err(error),
+                },
+                Err(error) => return Err(error),
+            },
+        };
+        let Some(scene) = loaded else {
+            let opened = mesh.open(path, verbosity)?;
+            return Ok(self.shown_mesh(path, mesh, opened, verbosity));
+        };
+        let views = (self.path).views(&views, path, &scene.splats, verbosity)?;
+        let framing = Framing::of(&scene.splats);
+        let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
+        let reader = move |_: &quadrille_base::Task| {
+            let scene = filters.load(&file, options.options())?;
+            Ok(Content::Splats(Arc::new(scene)))
+        };
+        let shown = ShownScene {
+            path: path.to_owned(),
+            profile: self.draw.profile(scene.profile_hint, verbosity)?,
+            content: Content::Splats(Arc::new(scene)),
+            reader: Arc::new(reader),
+        };
+        let placing = Placing {
+            views,
+            subject: framing.subject,
+            up: framing.up,
+        };
+        Ok((shown, placing))
     }
 
-    fn commands(&self, views: &Views) -> Commands {
+    fn shown_mesh(
+        &self,
+        path: &Path,
+        settings: MeshSettings,
+        opened: ShownMesh,
+        verbosity: Verbosity,
+    ) -> (ShownScene, Placing) {
+        let file = path.to_owned();
+        let reader = move |_: &quadrille_base::Task| {
+            let opened = settings.open(&file, verbosity)?;
+            Ok(Content::Mesh(opened.drawer))
+        };
+        let shown = ShownScene {
+            path: path.to_owned(),
+            // It has no effect on meshes.
+            profile: Profile::default(),
+            content: Content::Mesh(opened.drawer),
+            reader: Arc::new(reader),
+        };
+        let placing = Placing {
+            views: opened.views,
+            subject: opened.subject,
+            up: opened.up,
+        };
+        (shown, placing)
+    }
+
+    fn commands(&self, views: &Views, is_mesh: bool) -> Commands {
         let scene = match self.scene.display().to_string() {
             path if path.starts_with('-') => format!("./{path}"),
             path => path,
@@ -205,9 +272,21 @@ impl Args {
             self.rules.words(),
             self.draw.background_words(),
         ];
+        if is_mesh {
+            return Commands {
+                names: ["mesh", "mesh"],
+                shared: shared[0].clone(),
+                render: self.draw.background_words(),
+                sim: vec!["--cycles".to_owned()],
+                cameras: self.views.lens_words(),
+                camera_file: views.file.clone(),
+            };
+        }
         Commands {
+            names: ["render", "sim"],
             shared: shared.concat(),
             render: render.concat(),
+            sim: Vec::new(),
             cameras: self.views.lens_words(),
             camera_file: views.file.clone(),
         }

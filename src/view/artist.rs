@@ -16,7 +16,7 @@ use super::mailbox::{Job, SideJob};
 use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved};
 use super::outbox::Picture;
 use super::pace::Cost;
-use super::painter::{Look, Painter, StillPictures};
+use super::painter::{Look, Painter, StillPictures, frame_of};
 use super::source::Source;
 use super::stage::{Stage, camera_of};
 use quadrille_base::error::{Error, Result};
@@ -158,7 +158,7 @@ impl Artist {
             profile: self.look.profile(scene, drawn.profile),
             level: self.look.level,
         };
-        let (splats, probing) = (&scene.scene.splats, &mut self.probing);
+        let (splats, probing) = (scene.splats()?, &mut self.probing);
         let probe = self
             .pool
             .install(|| probing.probe(splats, &camera, &settings, pixel))?;
@@ -209,7 +209,7 @@ impl Artist {
         };
         let still = still.ok_or_else(missing)?;
         let b = still.b.as_ref().ok_or_else(missing)?;
-        let [a, b] = [&still.a, b].map(|rgb| still.frame(rgb));
+        let [a, b] = [&still.a, b].map(|rgb| frame_of(rgb, still.size));
         // The metrics of pictures in files: both are rounded to 8 bits.
         let measured = self.pool.install(|| compare(&a, &b, Protocol::Inria))?;
         self.hub.with(id, |client| {
@@ -240,15 +240,17 @@ impl Artist {
             .with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;
         let still = still.filter(|still| still.seq == seq);
-        let frame = match (what, &still, map) {
-            (Saved::A, Some(still), _) => still.frame(&still.a),
-            (Saved::B, Some(still), _) => still.frame(still.b.as_ref().ok_or_else(missing)?),
+        let (rgb, size) = match (what, &still, &map) {
+            (Saved::A, Some(still), _) => (&still.a, still.size),
+            (Saved::B, Some(still), _) => (still.b.as_ref().ok_or_else(missing)?, still.size),
             (Saved::Difference, Some(still), _) => {
-                still.frame(still.difference.as_ref().ok_or_else(missing)?)
+                let difference = still.difference.as_ref();
+                (difference.ok_or_else(missing)?, still.size)
             }
-            (Saved::Map, _, Some(map)) => map.frame.clone(),
+            (Saved::Map, _, Some(map)) => (&map.rgb, map.key.size),
             _ => return Err(missing()),
         };
+        let frame = frame_of(rgb, size);
         let start = Instant::now();
         let mut bytes = Vec::new();
         let written = self

@@ -14,10 +14,14 @@ use quadrille_suite::report::cameras::{look_at_flags, shell_path, shell_quoted};
 /// The parts of commands that the camera does not decide.
 #[derive(Debug, Clone, Default)]
 pub struct Commands {
-    /// Scene and flags that both `render` and `sim` take, as words.
+    /// Names of the commands that draw and simulate.
+    pub names: [&'static str; 2],
+    /// Scene and flags that both commands take, as words.
     pub shared: Vec<String>,
-    /// Flags of `render` alone.
+    /// Flags of the drawing command alone.
     pub render: Vec<String>,
+    /// Flags of the simulating command alone.
+    pub sim: Vec<String>,
     /// Flags about the world and the lenses of the listed views.
     pub cameras: Vec<String>,
     /// The file of the listed views, if they have one.
@@ -72,8 +76,8 @@ impl Commands {
         Ok(json!({
             "t": "flags",
             "id": request.id,
-            "render": format!("{} -o picture.png", command("render", &self.render)),
-            "sim": command("sim", &[]),
+            "render": format!("{} -o picture.png", command(self.names[0], &self.render)),
+            "sim": command(self.names[1], &self.sim),
             "cameras": text,
         }))
     }

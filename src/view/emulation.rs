@@ -60,11 +60,10 @@ impl Emulation {
             let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage, &task)));
             let error = match served {
                 Ok(served) => served.err(),
-                Err(_) => {
-                    self.painter = Painter::new(Arc::clone(&self.look));
-                    Some(Error::argument("server", "no failure", "an internal error"))
-                }
+                Err(_) => Some(Error::argument("server", "no failure", "an internal error")),
             };
+            // Its arrays are seldom needed again.
+            self.painter = Painter::new(Arc::clone(&self.look));
             if let Some(error) = error {
                 hub.with(id, |client| client.send_error(reference, &error));
             }
@@ -127,6 +126,7 @@ impl Emulation {
         let counts = counts.to_vec();
         let scale = map.scale(&counts);
         let frame = heat::pixels(key.size, &counts, scale, VIRIDIS);
+        let rgb = self.pool.install(|| rgb_over(&frame, [0.0; 3]));
         let picture = Uncoded {
             kind: Kind::Map,
             number: request.id,
@@ -134,7 +134,7 @@ impl Emulation {
             flags: 0,
             render_us: microseconds(start.elapsed()),
             size: key.size,
-            rgb: &self.pool.install(|| rgb_over(&frame, [0.0; 3])),
+            rgb: &rgb,
         };
         let picture = picture.webp()?;
         let message = json!({
@@ -148,7 +148,7 @@ impl Emulation {
             "cycles": run.cycles,
         });
         let shown = ShownMap {
-            frame,
+            rgb,
             key,
             run: Arc::clone(&run),
         };
@@ -170,7 +170,7 @@ impl Emulation {
         };
         let profile = self.look.profile(scene, None);
         let simulation = simulation.with_profile(profile).with_task(task);
-        let splats = &scene.scene.splats;
+        let splats = scene.splats()?;
         let outcomes = self
             .pool
             .install(|| simulate(splats, &camera, &simulation))?;

@@ -43,7 +43,7 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpSocket};
 
 pub use self::commands::Commands;
-pub use self::stage::{ListedView, Reader, ShownScene};
+pub use self::stage::{Content, DrawMesh, ListedView, Reader, ShownScene};
 
 use self::admission::{Admission, TOKEN_DIGITS};
 use self::artist::{Artist, page_camera};
@@ -167,11 +167,11 @@ pub fn serve(
     for scene in show.scenes {
         let ShownScene {
             path,
-            scene,
+            content,
             profile,
             reader,
         } = scene;
-        loaded.push(Arc::new(LoadedScene::new(&path, scene, profile)));
+        loaded.push(Arc::new(LoadedScene::new(&path, content, profile)));
         files.push((path, profile, reader));
     }
     let hub = Arc::new(Hub::new(

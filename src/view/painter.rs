@@ -10,7 +10,7 @@ use super::camera_request::CameraRequest;
 use super::message::PictureRequest;
 use super::photo::area_averaged;
 use super::source::{Drawn, Mode, RendererName, Show, Source};
-use super::stage::{ListedView, LoadedScene, Stage, camera_of};
+use super::stage::{Content, ListedView, LoadedScene, Stage, camera_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::exposure::exposed;
@@ -150,15 +150,13 @@ pub(crate) struct StillPictures {
     pub(crate) is_empty: bool,
 }
 
-impl StillPictures {
-    /// One of the pictures with its values of 0 to 1.
-    pub(crate) fn frame(&self, rgb: &[u8]) -> Frame {
-        let pixels = rgb.chunks_exact(3).map(|pixel| {
-            let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(from_8_bit);
-            [r, g, b, 1.0]
-        });
-        Frame::from_pixels(self.size[0], self.size[1], pixels.collect())
-    }
+/// A picture of 8-bit colours with its values of 0 to 1.
+pub(crate) fn frame_of(rgb: &[u8], [width, height]: [u32; 2]) -> Frame {
+    let pixels = rgb.chunks_exact(3).map(|pixel| {
+        let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(from_8_bit);
+        [r, g, b, 1.0]
+    });
+    Frame::from_pixels(width, height, pixels.collect())
 }
 
 impl Painter {
@@ -303,7 +301,15 @@ impl Canvas {
         look: &Look,
         task: &Task,
     ) -> Result<()> {
-        let splats = &scene.scene.splats;
+        let splats = match &scene.content {
+            Content::Splats(scene) => &scene.splats,
+            Content::Mesh(mesh) => {
+                // The colours of files and screens: shading computes with linear light.
+                let picture = mesh.draw(&camera.as_pinhole(), task)?;
+                self.frame = picture.to_srgb().into_owned();
+                return Ok(());
+            }
+        };
         let profile = look.profile(scene, drawn.profile);
         let settings = RenderSettings {
             profile,
@@ -391,10 +397,8 @@ fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Fr
     };
     let path = view.and_then(|view| view.photo.as_ref());
     let missing = || Error::argument("source", "a view with a photo", "a view without one");
-    Ok(area_averaged(
-        &files::read(path.ok_or_else(missing)?)?,
-        size,
-    ))
+    let photo = files::read(path.ok_or_else(missing)?)?;
+    Ok(area_averaged(&photo.to_srgb(), size))
 }
 
 /// The 8-bit colours of a picture over a background: as in the PNG that the program writes.

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use super::camera_request::CameraRequest;
 use super::message::ProbeRequest;
-use quadrille_base::image::Frame;
 use quadrille_base::math::low;
 use quadrille_gpu::variant::Variant;
 use quadrille_suite::report::maps::PixelMap;
@@ -84,7 +83,8 @@ impl RunMaps {
 /// A map that a page shows.
 #[derive(Debug)]
 pub(crate) struct ShownMap {
-    pub(crate) frame: Frame,
+    /// Red, green and blue of 8 bits, row by row.
+    pub(crate) rgb: Vec<u8>,
     pub(crate) key: RunKey,
     pub(crate) run: Arc<RunMaps>,
 }

@@ -7,21 +7,49 @@ use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 use super::camera_request::{CameraRequest, Placed};
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::PictureSize;
-use quadrille_scene::{Camera, Intrinsics, Scene};
+use quadrille_scene::{Camera, Intrinsics, Scene, Splats};
+
+/// Draws a mesh.
+pub trait DrawMesh: Send + Sync {
+    /// The opaque picture of a camera, which is a pinhole.
+    ///
+    /// # Errors
+    /// [`quadrille_base::Error::Cancelled`], and errors of drawing.
+    fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame>;
+}
+
+/// Content of a scene.
+#[derive(Clone)]
+pub enum Content {
+    /// Splats.
+    Splats(Arc<Scene>),
+    /// A mesh.
+    Mesh(Arc<dyn DrawMesh>),
+}
+
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Splats(_) => "Splats",
+            Self::Mesh(_) => "Mesh",
+        })
+    }
+}
 
 /// Reads a scene again, when its file has changed.
-pub type Reader = dyn Fn(&Task) -> Result<Scene> + Send + Sync;
+pub type Reader = dyn Fn(&Task) -> Result<Content> + Send + Sync;
 
 /// A scene to show.
 pub struct ShownScene {
     /// Path of its file.
     pub path: PathBuf,
     /// The scene.
-    pub scene: Scene,
+    pub content: Content,
     /// Profile of its pictures, unless a page chooses another.
     pub profile: Profile,
     /// Reads the file again.
@@ -51,17 +79,31 @@ pub struct ListedView {
 #[derive(Debug)]
 pub(crate) struct LoadedScene {
     pub(crate) name: String,
-    pub(crate) scene: Scene,
+    pub(crate) content: Content,
     pub(crate) profile: Profile,
 }
 
 impl LoadedScene {
-    pub(crate) fn new(path: &Path, scene: Scene, profile: Profile) -> Self {
+    pub(crate) fn new(path: &Path, content: Content, profile: Profile) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Self {
             name: name.to_string_lossy().into_owned(),
-            scene,
+            content,
             profile,
+        }
+    }
+
+    /// The splats.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a mesh.
+    pub(crate) fn splats(&self) -> Result<&Splats> {
+        match &self.content {
+            Content::Splats(scene) => Ok(&scene.splats),
+            Content::Mesh(_) => {
+                let expected = "a scene of splats, which have pixels and maps of their own";
+                Err(Error::argument("scene", expected, "a mesh"))
+            }
         }
     }
 }
@@ -77,10 +119,12 @@ impl Stage {
     /// Facts about the scenes.
     pub(crate) fn json(&self) -> Value {
         let scenes = self.scenes.iter().map(|scene| {
+            let splats = scene.splats().ok();
             json!({
                 "name": scene.name,
-                "splats": scene.scene.splats.len(),
-                "sh_degree": scene.scene.splats.sh_degree(),
+                "kind": if splats.is_some() { "splats" } else { "mesh" },
+                "splats": splats.map(Splats::len),
+                "sh_degree": splats.map(Splats::sh_degree),
                 "profile": scene.profile.name,
             })
         });

@@ -17,9 +17,13 @@ struct Viewer {
 
 impl Viewer {
     fn start(place: &Place, arguments: &[&str]) -> Self {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_quadrille"));
         let island = format!("{}/scenes/island.ply", env!("CARGO_MANIFEST_DIR"));
-        let program = program.args(["view", &island, "--json"]);
+        Self::of(place, &island, arguments)
+    }
+
+    fn of(place: &Place, scene: &str, arguments: &[&str]) -> Self {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_quadrille"));
+        let program = program.args(["view", scene, "--json"]);
         let port: &[&str] = match arguments.contains(&"--port") {
             true => &[],
             false => &["--port", "0"],
@@ -174,4 +178,26 @@ fn a_taken_port_is_passed_over_and_ten_taken_ones_are_named() {
     assert!((port + 1..port + 10).contains(&next), "{next} after {port}");
     again.end();
     first.end();
+}
+
+#[test]
+fn a_mesh_is_shown_and_its_commands_draw_it() {
+    let place = Place::new();
+    std::fs::write(
+        place.path("square.obj"),
+        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n",
+    )
+    .unwrap();
+    let viewer = Viewer::of(&place, "square.obj", &[]);
+    assert_eq!(viewer.status(&viewer.token()), "200");
+    viewer.end();
+    let procedural = Viewer::of(&place, "frog", &[]);
+    procedural.end();
+    // A PLY file with faces and without splats.
+    let text = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+                element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
+    std::fs::write(place.path("triangle.ply"), text).unwrap();
+    Viewer::of(&place, "triangle.ply", &[]).end();
+    std::fs::write(place.path("broken.obj"), "v 0 0\n").unwrap();
+    place.expect_error(3, &["view", "broken.obj"], &["broken.obj"]);
 }

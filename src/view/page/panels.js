@@ -403,7 +403,10 @@ export function createPanels(app) {
 		options("map-kind", kinds)
 		options("map-variant", variants.toReversed())
 		$("a-scene").parentElement.hidden = scenes.length < 2
-		text("about", `${scenes.map(({splats}) => splats).join(" and ")} splats; quadrille ${version} (${commit})`)
+		const mesh = scenes[0].kind === "mesh"
+		for (const name of ["profile", "layer", "renderer"]) $(`a-${name}`).parentElement.hidden = mesh
+		for (const id of ["tab-map", "tab-pixel", "toggle-map"]) $(id).hidden = mesh
+		text("about", `${scenes.map(({splats}) => (mesh ? "mesh" : `${splats} splats`)).join(" and ")}; quadrille ${version} (${commit})`)
 	}
 	options("world-up", [["scene", "Of the scene"], ...Object.keys(AXES), ["view", "Of this view"]])
 

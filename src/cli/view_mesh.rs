@@ -1,0 +1,169 @@
+//! Meshes of `view`.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::console::Verbosity;
+use super::options::HostFlags;
+use super::views::ViewArgs;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::math::SimdLevel;
+use quadrille_base::task::Task;
+use quadrille_mesh::camera::MeshCamera;
+use quadrille_mesh::frame::VisibleFrame;
+use quadrille_mesh::merge::MergeUnitKind;
+use quadrille_mesh::shade::Textures;
+use quadrille_mesh::surface::ProceduralScene;
+use quadrille_scene::Camera;
+use quadrille_scene::cameras::{FramingTarget, Views};
+use quadrille_suite::merging_runs::{MergingRunSettings, PreparedMerging};
+use quadrille_suite::mesh_input::up_of;
+use quadrille_view::DrawMesh;
+
+/// Samples per pixel, the default of `mesh`.
+const SAMPLES: u32 = 4;
+
+/// A mesh to show.
+pub(super) struct ShownMesh {
+    pub(super) drawer: Arc<dyn DrawMesh>,
+    pub(super) views: Views,
+    pub(super) subject: FramingTarget,
+    pub(super) up: [f64; 3],
+}
+
+/// Where a mesh is shown.
+#[derive(Clone)]
+pub(super) struct MeshSettings {
+    pub(super) views: ViewArgs,
+    pub(super) host: HostFlags,
+    pub(super) background: [f32; 3],
+}
+
+/// Whether a path is surely a mesh: by its extension, or as the name of a procedural one.
+pub(super) fn is_mesh(path: &Path) -> bool {
+    let is_format = |extension: &std::ffi::OsStr| {
+        let formats = super::inputs::MESHES.iter();
+        formats
+            .into_iter()
+            .any(|f| extension.eq_ignore_ascii_case(f))
+    };
+    let name = path.to_str().unwrap_or_default();
+    let is_procedural = ProceduralScene::from_name(name).is_ok() && !path.exists();
+    is_procedural || path.extension().is_some_and(is_format)
+}
+
+/// A picture to draw, and the place for it.
+struct Drawing {
+    camera: Camera,
+    task: Task,
+    reply: Sender<Result<Frame>>,
+}
+
+/// The thread that keeps a mesh with its triangles, textures and light, which belong together.
+struct MeshThread(Mutex<Sender<Drawing>>);
+
+impl DrawMesh for MeshThread {
+    fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame> {
+        let (reply, drawn) = channel();
+        let drawing = Drawing {
+            camera: camera.clone(),
+            task: task.clone(),
+            reply,
+        };
+        let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = || Error::argument("mesh", "a picture", "an internal error");
+        thread.send(drawing).map_err(|_| failed())?;
+        drop(thread);
+        drawn.recv().map_err(|_| failed())?
+    }
+}
+
+impl MeshSettings {
+    /// Reads a mesh, and starts the thread that draws it until its drawer is dropped.
+    pub(super) fn open(&self, path: &Path, verbosity: Verbosity) -> Result<ShownMesh> {
+        let run = MergingRunSettings {
+            mesh: path.to_owned(),
+            views: self.views.spec_of_mesh()?,
+            ..MergingRunSettings::default()
+        };
+        let pool = self.host.pool()?;
+        let (level, background) = (self.host.level, self.background);
+        let (requests, drawings) = channel();
+        let (ready, opened) = channel();
+        std::thread::spawn(move || {
+            let prepared = match run.prepare(&verbosity) {
+                Ok(prepared) => prepared,
+                Err(error) => {
+                    // The caller waits for it.
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            };
+            let framing = prepared.input.framing(up_of(&run.views), &verbosity);
+            let _ = ready.send(Ok((prepared.views.clone(), framing.subject, framing.up)));
+            let prepared = &prepared;
+            pool.install(move || serve(prepared, drawings, (level, background), verbosity));
+        });
+        let failed = |_| Error::argument("mesh", "a mesh that can be read", "an internal error");
+        let (views, subject, up) = opened.recv().map_err(failed)??;
+        Ok(ShownMesh {
+            drawer: Arc::new(MeshThread(Mutex::new(requests))),
+            views,
+            subject,
+            up,
+        })
+    }
+}
+
+/// Draws until nobody asks.
+fn serve(
+    prepared: &PreparedMerging<'_>,
+    drawings: Receiver<Drawing>,
+    look: (SimdLevel, [f32; 3]),
+    verbosity: Verbosity,
+) {
+    let drawn = (|| {
+        let mut sources = prepared.input.sources()?;
+        let missing = || Error::argument("mesh", "triangles", "none");
+        let (_, source) = sources.next().ok_or_else(missing)??;
+        Ok::<_, Error>(source)
+    })();
+    let source = match drawn {
+        Ok(source) => source,
+        Err(error) => return refuse(drawings, &error),
+    };
+    let light = match prepared.look(&verbosity) {
+        Ok(light) => light,
+        Err(error) => return refuse(drawings, &error),
+    };
+    let textures = Textures::new(source.textures(), source.materials());
+    let settings = MergingRunSettings::default().merging;
+    for drawing in drawings {
+        let Drawing {
+            camera,
+            task,
+            reply,
+        } = drawing;
+        let draw = || {
+            let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera));
+            let frame = settings.frame(&camera, SAMPLES, look.0)?;
+            let visible = VisibleFrame::new_task(&*source, [&view; 2], &frame, &task)?;
+            let shading = visible.merged(&*source, MergeUnitKind::None);
+            task.check()?;
+            let shader = light.shader(&*source, &textures, &view);
+            Ok(visible.picture(&shader, &shading, settings.sampling, Some(look.1)))
+        };
+        // The page may be gone.
+        let _ = reply.send(draw());
+    }
+}
+
+/// Answers all requests by an error.
+fn refuse(drawings: Receiver<Drawing>, error: &Error) {
+    for drawing in drawings {
+        let error = Error::argument("mesh", "one that can be drawn", error.to_string());
+        let _ = drawing.reply.send(Err(error));
+    }
+}
