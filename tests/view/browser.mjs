@@ -11,7 +11,7 @@ import {copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync,
 import {tmpdir} from "node:os"
 import {join, resolve} from "node:path"
 import {chromium} from "playwright-core"
-import {canvasPixels, check, differing, expect, finish, looksWrong, readPng, serve, stop} from "./support.mjs"
+import {canvasPixels, check, differing, expect, finish, looksWrong, readPng, serve, slowNetwork, stop} from "./support.mjs"
 
 const [, , quadrille, scene, shots] = process.argv
 if (!scene) {
@@ -742,6 +742,45 @@ await check("a full server says so", async () => {
 	const banner = await text(last, "banner-text")
 	expect(banner.includes("--viewers"), `found "${banner}"`)
 	for (const other of [...pages, last]) await other.context().close()
+})
+
+await check("a slow network carries frames and the exact picture, and nothing piles up", async () => {
+	const network = await slowNetwork(port, 80, 5)
+	const address = server.url.replace(`:${port}`, `:${network.address().port}`)
+	const page = await open({viewport: {width: 980, height: 619}}, address)
+	const frames = []
+	let [waiting, most] = [0, 0]
+	page.on("websocket", socket => {
+		socket.on("framesent", ({payload}) => {
+			const message = JSON.parse(payload)
+			if (message.t === "shown") waiting -= 1
+			frames.push([performance.now(), message])
+		})
+		socket.on("framereceived", ({payload}) => {
+			if (typeof payload === "string" || payload[0] !== 1) return
+			waiting += 1
+			most = Math.max(most, waiting)
+		})
+	})
+	await page.reload()
+	await exact(page)
+	frames.length = 0
+	for (const key of ["KeyA", "KeyD", "KeyA", "KeyD"]) {
+		await page.keyboard.down(key)
+		await page.waitForTimeout(700)
+		await page.keyboard.up(key)
+	}
+	await exact(page)
+	const sent = new Map(frames.filter(([, {t}]) => t === "frame").map(([at, {seq}]) => [seq, at]))
+	const shown = frames.filter(([, {t, seq}]) => t === "shown" && sent.has(seq))
+	const ages = shown.map(([at, {seq}]) => at - sent.get(seq)).sort((a, b) => a - b)
+	expect(ages.length >= 5, `${ages.length} frames came in 2.8 s`)
+	// A longer queue would make later frames older and older.
+	expect(most <= 2, `${most} frames waited to be shown`)
+	const [median, last] = [ages[ages.length >> 1], ages.at(-1)]
+	await page.context().close()
+	network.close()
+	return `${(ages.length / 2.8).toFixed(1)} frames/s, ${median.toFixed(0)} ms old in the median, ${last.toFixed(0)} at most`
 })
 
 await check("a gamepad flies and looks", async () => {

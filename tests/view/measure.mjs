@@ -1,94 +1,61 @@
 // Frame rate, latency and time to the exact picture of a scene in a browser, also through a slow network.
 //
 // node measure.mjs QUADRILLE SCENE [CAMERAS] [ROUND_TRIP_MS MEGABITS_PER_S]
-import { createServer, connect } from "node:net";
-import { chromium } from "playwright-core";
-import { serve, stop } from "./support.mjs";
+import {chromium} from "playwright-core"
+import {serve, slowNetwork, stop} from "./support.mjs"
 
-const [, , quadrille, scene, cameras, roundTripMs, megabits] = process.argv;
+const [, , quadrille, scene, cameras, roundTripMs, megabits] = process.argv
 // A window whose picture has 980 x 545 pixels between the bars, without the panel.
-const WINDOW = { width: 980, height: 619 };
-const SECONDS = 8;
-// Bytes that the slow network buffers in each direction.
-const BUFFER_BYTES = 65536;
-
-// Forwards bytes after half of the round trip, at most at a rate.
-function forward(from, to) {
-  let free = 0;
-  let waiting = 0;
-  from.on("data", (data) => {
-    const now = performance.now();
-    free = Math.max(free, now) + (data.length * 8) / (megabits * 1000);
-    waiting += data.length;
-    if (waiting > BUFFER_BYTES) from.pause();
-    setTimeout(() => {
-      waiting -= data.length;
-      if (waiting <= BUFFER_BYTES) from.resume();
-      to.write(data);
-    }, free - now + roundTripMs / 2);
-  });
-  from.on("end", () => setTimeout(() => to.end(), Math.max(0, free - performance.now()) + roundTripMs / 2 + 1));
-  from.on("error", () => to.destroy());
-}
-
-function slowNetwork(port) {
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    const target = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-    for (const socket of [client, target]) socket.setNoDelay(true);
-    forward(client, target);
-    forward(target, client);
-  });
-  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
-}
-
-const words = [scene, ...(cameras ? ["--cameras", cameras] : []), "--port", "0"];
-const { child, url, port } = await serve(quadrille, words);
-const network = roundTripMs ? await slowNetwork(port) : null;
-const address = network ? url.replace(`:${port}`, `:${network.address().port}`) : url;
+const WINDOW = {width: 980, height: 619}
+const SECONDS = 8
+const words = [scene, ...(cameras ? ["--cameras", cameras] : []), "--port", "0"]
+const {child, url, port} = await serve(quadrille, words)
+const network = roundTripMs ? await slowNetwork(port, roundTripMs, megabits) : null
+const address = network ? url.replace(`:${port}`, `:${network.address().port}`) : url
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu"],
-});
-const page = await browser.newPage({ viewport: WINDOW });
+	executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+	args: ["--no-sandbox", "--disable-gpu"]
+})
+const page = await browser.newPage({viewport: WINDOW})
 // Times are taken in the page, where input comes in and pictures are drawn.
 await page.addInitScript(() => {
-  const log = (window.measured = { frames: [], sent: new Map(), stills: [] });
-  const send = WebSocket.prototype.send;
-  WebSocket.prototype.send = function (text) {
-    const message = JSON.parse(text);
-    if (message.t === "frame" || message.t === "still") log.sent.set(message.seq, performance.now());
-    if (message.t === "shown") log.frames.push([performance.now(), performance.now() - log.sent.get(message.seq)]);
-    if (message.t === "still") log.stills.push(performance.now());
-    send.call(this, text);
-  };
-});
-page.on("console", (message) => message.type() === "error" && console.log(message.text()));
-await page.goto(address);
-await page.waitForFunction(() => document.documentElement.dataset.state === "EXACT", null, { timeout: 60000 });
-await page.getByRole("button", { name: "Panel" }).click();
-await page.waitForTimeout(1500);
-await page.evaluate(() => (window.measured.frames.length = 0));
+	const log = (window.measured = {frames: [], sent: new Map(), stills: []})
+	const send = WebSocket.prototype.send
+	WebSocket.prototype.send = function (text) {
+		const message = JSON.parse(text)
+		if (message.t === "frame" || message.t === "still") log.sent.set(message.seq, performance.now())
+		if (message.t === "shown") log.frames.push([performance.now(), performance.now() - log.sent.get(message.seq)])
+		if (message.t === "still") log.stills.push(performance.now())
+		send.call(this, text)
+	}
+})
+page.on("console", message => message.type() === "error" && console.log(message.text()))
+await page.goto(address)
+await page.waitForFunction(() => document.documentElement.dataset.state === "EXACT", null, {timeout: 60000})
+await page.getByRole("button", {name: "Panel"}).click()
+await page.waitForTimeout(1500)
+await page.evaluate(() => (window.measured.frames.length = 0))
 // Held keys move the camera with every frame of the browser; a test program's mouse moves far less often.
-const start = performance.now();
+const start = performance.now()
 for (let n = 0; performance.now() - start < SECONDS * 1000; n += 1) {
-  const key = n % 2 === 0 ? "KeyA" : "KeyD";
-  await page.keyboard.down(key);
-  await page.waitForTimeout(500);
-  await page.keyboard.up(key);
+	const key = n % 2 === 0 ? "KeyA" : "KeyD"
+	await page.keyboard.down(key)
+	await page.waitForTimeout(500)
+	await page.keyboard.up(key)
 }
-const seconds = (performance.now() - start) / 1000;
-const [frames, last] = await page.evaluate(() => [window.measured.frames, performance.now()]);
-const exactMs = await page.evaluate(async (since) => {
-  while (document.documentElement.dataset.state !== "EXACT") await new Promise((resolve) => setTimeout(resolve, 2));
-  return performance.now() - since;
-}, last);
-const ages = frames.map((frame) => frame[1]).sort((a, b) => a - b);
-const at = (share) => ages[Math.min(ages.length - 1, Math.floor(share * ages.length))].toFixed(0);
+const seconds = (performance.now() - start) / 1000
+const [frames, last] = await page.evaluate(() => [window.measured.frames, performance.now()])
+const exactMs = await page.evaluate(async since => {
+	while (document.documentElement.dataset.state !== "EXACT") await new Promise(resolve => setTimeout(resolve, 2))
+	return performance.now() - since
+}, last)
+const ages = frames.map(frame => frame[1]).sort((a, b) => a - b)
+const at = share => ages[Math.min(ages.length - 1, Math.floor(share * ages.length))].toFixed(0)
 console.log(
-  `${(frames.length / seconds).toFixed(1)} frames/s; input to drawn: median ${at(0.5)}, 95 % ${at(0.95)}, ` +
-    `longest ${at(1)} ms; exact ${exactMs.toFixed(0)} ms after the last input (${(await page.locator("footer").innerText()).replaceAll("\n", ", ")})`,
-);
-await browser.close();
-network?.close();
-await stop(child);
-process.exit(0);
+	`${(frames.length / seconds).toFixed(1)} frames/s; input to drawn: median ${at(0.5)}, 95 % ${at(0.95)}, ` +
+		`longest ${at(1)} ms; exact ${exactMs.toFixed(0)} ms after the last input (${(await page.locator("footer").innerText()).replaceAll("\n", ", ")})`
+)
+await browser.close()
+network?.close()
+await stop(child)
+process.exit(0)

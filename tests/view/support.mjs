@@ -2,9 +2,12 @@
 
 import {spawn} from "node:child_process"
 import {readFileSync} from "node:fs"
+import {connect, createServer} from "node:net"
 import {inflateSync} from "node:zlib"
 
 const START_MS = 30000
+// Bytes that a slow network buffers in each direction.
+const BUFFER_BYTES = 65536
 
 // Names of the checks to run; all by default.
 const chosen = new RegExp(process.env.CHECKS ?? "")
@@ -176,4 +179,37 @@ export function looksWrong(leastTarget) {
 		if (ratio < 4.5) faults.push(`${name} has a contrast of ${ratio.toFixed(2)}`)
 	}
 	return faults
+}
+
+// Forwards bytes after half of the round trip, at most at a rate.
+function forward(from, to, roundTripMs, megabits) {
+	let free = 0
+	let waiting = 0
+	from.on("data", data => {
+		const now = performance.now()
+		free = Math.max(free, now) + (data.length * 8) / (megabits * 1000)
+		waiting += data.length
+		if (waiting > BUFFER_BYTES) from.pause()
+		setTimeout(
+			() => {
+				waiting -= data.length
+				if (waiting <= BUFFER_BYTES) from.resume()
+				to.write(data)
+			},
+			free - now + roundTripMs / 2
+		)
+	})
+	from.on("end", () => setTimeout(() => to.end(), Math.max(0, free - performance.now()) + roundTripMs / 2 + 1))
+	from.on("error", () => to.destroy())
+}
+
+// A way to a port of this machine with a round trip and a rate.
+export function slowNetwork(port, roundTripMs, megabits) {
+	const server = createServer({allowHalfOpen: true}, client => {
+		const target = connect({port, host: "127.0.0.1", allowHalfOpen: true})
+		for (const socket of [client, target]) socket.setNoDelay(true)
+		forward(client, target, roundTripMs, megabits)
+		forward(target, client, roundTripMs, megabits)
+	})
+	return new Promise(resolve => server.listen(0, "127.0.0.1", () => resolve(server)))
 }
