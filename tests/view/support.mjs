@@ -181,25 +181,33 @@ export function looksWrong(leastTarget) {
 	return faults
 }
 
-// Forwards bytes after half of the round trip, at most at a rate.
+// Forwards bytes after half of the round trip, at most at a rate, in order.
 function forward(from, to, roundTripMs, megabits) {
+	const queue = []
 	let free = 0
 	let waiting = 0
+	function pump() {
+		while (queue.length > 0 && queue[0].due <= performance.now()) {
+			const {data} = queue.shift()
+			if (!data) return to.end()
+			waiting -= data.length
+			if (waiting <= BUFFER_BYTES) from.resume()
+			to.write(data)
+		}
+		if (queue.length > 0) setTimeout(pump, queue[0].due - performance.now())
+	}
+	function push(data) {
+		free = Math.max(free, performance.now()) + ((data?.length ?? 0) * 8) / (megabits * 1000)
+		queue.push({data, due: free + roundTripMs / 2})
+		// The timer of an earlier entry is running otherwise.
+		if (queue.length === 1) setTimeout(pump, queue[0].due - performance.now())
+	}
 	from.on("data", data => {
-		const now = performance.now()
-		free = Math.max(free, now) + (data.length * 8) / (megabits * 1000)
 		waiting += data.length
 		if (waiting > BUFFER_BYTES) from.pause()
-		setTimeout(
-			() => {
-				waiting -= data.length
-				if (waiting <= BUFFER_BYTES) from.resume()
-				to.write(data)
-			},
-			free - now + roundTripMs / 2
-		)
+		push(data)
 	})
-	from.on("end", () => setTimeout(() => to.end(), Math.max(0, free - performance.now()) + roundTripMs / 2 + 1))
+	from.on("end", () => push(null))
 	from.on("error", () => to.destroy())
 }
 
