@@ -1,8 +1,10 @@
 //! Who gets what.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
-use super::client::{Options, Server, TOKEN};
+use super::client::{Options, PATIENCE, Server, TOKEN, placed, request, show};
 
 /// Status of an answer.
 fn status(answer: &str) -> &str {
@@ -122,13 +124,31 @@ fn the_token_opens_a_page_as_long_as_there_is_a_place() {
     let _second = server.page();
     assert_eq!((free(), server.try_page(&own, TOKEN).err()), (0, Some(503)));
     drop(first);
-    let start = std::time::Instant::now();
-    while free() == 0 && start.elapsed() < super::client::PATIENCE {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+    let start = Instant::now();
+    while free() == 0 && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(free(), 1);
     let welcome = server.page().welcome;
     assert_eq!(welcome["views"].as_array().unwrap().len(), 3);
     assert_eq!(welcome["scenes"][0]["splats"], 2000);
     assert!(!welcome.to_string().contains(TOKEN));
+}
+
+#[test]
+fn a_server_without_pages_ends_after_a_while() {
+    let limit = Duration::from_millis(600);
+    let server = Server::start(Options {
+        idle_exit: Some(limit),
+        ..Options::default()
+    });
+    let mut page = server.page();
+    let start = Instant::now();
+    while start.elapsed() < 2 * limit {
+        page.send(&request("still", 1, &placed(0.0), [16, 16], &show()));
+        page.picture(2, 1);
+    }
+    drop(page);
+    assert!(server.ended().is_ok());
+    assert!(start.elapsed() > 3 * limit, "{:?}", start.elapsed());
 }

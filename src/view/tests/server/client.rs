@@ -49,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) viewers: Option<usize>,
     pub(crate) second: bool,
     pub(crate) watch: bool,
+    pub(crate) idle_exit: Option<Duration>,
     pub(crate) photo: Option<quadrille_base::image::Frame>,
 }
 
@@ -158,7 +159,7 @@ impl Server {
             token: TOKEN.to_owned(),
             viewers: options.viewers.unwrap_or(4),
             max_pixels: 1_000_000,
-            idle_exit: None,
+            idle_exit: options.idle_exit,
         };
         let task = Task::new();
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -179,6 +180,11 @@ impl Server {
             thread: Some(thread),
             folder,
         }
+    }
+
+    /// Waits until the server ends by itself.
+    pub(crate) fn ended(mut self) -> Result<()> {
+        self.thread.take().unwrap().join().unwrap()
     }
 
     /// Ends the server; returns what [`serve`] returned.
