@@ -7,6 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::hub::Hub;
 use super::stage::{LoadedScene, Reader, Stage};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::available_bytes;
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 
@@ -80,6 +82,22 @@ impl Watched {
 /// The file of a scene, the profile of its pictures, and what reads it.
 pub(crate) type SceneFile = (PathBuf, Profile, Arc<Reader>);
 
+/// Refuses to read a scene again that does not fit beside the one in memory, which pages still see.
+fn check_memory(scene: &LoadedScene) -> Result<()> {
+    let Ok(splats) = scene.splats() else {
+        return Ok(());
+    };
+    let (needed, available) = (splats.size_bytes() as u64, available_bytes());
+    match available.filter(|available| *available < needed) {
+        None => Ok(()),
+        Some(available) => {
+            let expected = format!("{needed} bytes of free memory to read it again");
+            let found = format!("{available} bytes; the scene stays as it was");
+            Err(Error::argument(scene.name.clone(), expected, found))
+        }
+    }
+}
+
 /// Watches the files of scenes until the server closes.
 pub(crate) fn run(hub: &Hub, files: &[SceneFile], task: &Task) {
     let watch = |(path, ..): &SceneFile| Watched {
@@ -98,9 +116,12 @@ pub(crate) fn run(hub: &Hub, files: &[SceneFile], task: &Task) {
 }
 
 fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile, task: &Task) {
+    let old = hub.stage();
+    if let Err(error) = check_memory(&old.scenes[index]) {
+        return hub.warn(&error.to_string());
+    }
     match reader(task) {
         Ok(read) => {
-            let old = hub.stage();
             let mut scenes = old.scenes.clone();
             scenes[index] = Arc::new(LoadedScene::new(path, read, *profile));
             hub.replace(Stage {

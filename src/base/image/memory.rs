@@ -39,7 +39,7 @@ fn check_memory_of(
 
 /// Memory available to this process: of the machine or of its control group, whichever is less; `None` where the
 /// system does not say.
-fn available_bytes() -> Option<u64> {
+pub fn available_bytes() -> Option<u64> {
     let of_machine = machine_bytes();
     let of_group = group_bytes();
     of_machine.into_iter().chain(of_group).min()

@@ -15,4 +15,4 @@ pub mod srgb;
 pub use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::{ColourSpace, Frame};
 pub use layers::{Layer, LayerPicture, TopCount};
-pub use memory::{FRAME_BYTES, check_memory};
+pub use memory::{FRAME_BYTES, available_bytes, check_memory};
