@@ -26,6 +26,7 @@ const context = canvas.getContext("2d", {alpha: false})
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)")
 
 const app = {
+	place: {left: 0, top: 0, width: 1, height: 1}, // Of the canvas.
 	state: "CONNECTING",
 	welcome: null,
 	pose: null,
