@@ -12,7 +12,7 @@ use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
-pub(super) const MESHES: [&str; 2] = ["obj", "bpt"];
+const MESHES: [&str; 2] = ["obj", "bpt"];
 
 /// Flags about the reading of scenes.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -57,6 +57,12 @@ pub(super) fn note_file_of_folder(path: &Path, verbosity: Verbosity) {
     }
 }
 
+/// Whether a file has the extension of a format that holds meshes alone.
+pub(super) fn has_mesh_extension(path: &Path) -> bool {
+    let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
+    path.extension().is_some_and(is_mesh)
+}
+
 /// Reads a scene without the splats that `filters` drop, and warns about rows without a splat.
 pub(super) fn load_filtered(
     path: &Path,
@@ -64,8 +70,7 @@ pub(super) fn load_filtered(
     filters: &Filters,
     verbosity: Verbosity,
 ) -> Result<Scene> {
-    let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
-    if path.extension().is_some_and(is_mesh) {
+    if has_mesh_extension(path) {
         let found = "a mesh, which `quadrille mesh` draws";
         return Err(Error::malformed(path, "format", "a scene of splats", found));
     }

@@ -25,9 +25,9 @@ use quadrille_base::image::files::is_readable_name;
 use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
 use quadrille_gpu::config::Config;
-use quadrille_scene::Camera;
 use quadrille_scene::cameras::{Framing, FramingTarget, Views, view_of_picture};
 use quadrille_scene::text_file::read_text;
+use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_view::{
     Access, Commands, Content, ListedView, Show, ShownScene, is_token, new_token, serve,
 };
@@ -128,8 +128,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
     };
     let exposures = args.exposures.load(args.draw.background, false)?;
-    let (first, placing) = args.shown(&args.scene, background, verbosity)?;
-    let is_mesh = matches!(first.content, Content::Mesh(_));
+    let (first, opened) = args.shown(&args.scene, background, verbosity)?;
+    let is_mesh = matches!(opened, Opened::Mesh(_));
+    let placing = match opened {
+        Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, verbosity)?,
+        Opened::Mesh(placing) => *placing,
+    };
     let second = args.with.as_ref();
     let second = second.map(|path| Ok(args.shown(path, background, verbosity)?.0));
     let views = placing.views;
@@ -171,7 +175,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the first scene decides.
+/// A scene that was read. The search for views of splats takes a while, and only the first scene needs them.
+enum Opened {
+    Splats(Arc<Scene>),
+    Mesh(Box<Placing>),
+}
+
+/// Views of a scene, its main content, and its up direction.
 struct Placing {
     views: Views,
     subject: FramingTarget,
@@ -179,85 +189,62 @@ struct Placing {
 }
 
 impl Args {
-    /// Reads a scene. The views are all of a camera file, beside the scene or given, unless flags choose some.
+    /// Reads a scene.
     fn shown(
         &self,
         path: &Path,
         background: [f32; 3],
         verbosity: Verbosity,
-    ) -> Result<(ShownScene, Placing)> {
+    ) -> Result<(ShownScene, Opened)> {
         if path == Path::new("-") {
             let expected = "a file, which pages name and which may change";
             return Err(Error::argument("SCENE", expected, "standard input (-)"));
         }
-        let views = self.views.of_all_unless_chosen();
         let mesh = MeshSettings {
-            views: views.clone(),
+            views: self.views.of_all_unless_chosen(),
             host: self.draw.host.clone(),
             background,
         };
         let loaded = match is_mesh(path) {
             true => None,
-            false => match load_filtered(path, self.reading, &self.filters, verbosity) {
-                Ok(scene) => Some(scene),
-                // A PLY or glTF file holds one or the other.
-                Err(error @ Error::Malformed { .. }) => match mesh.open(path, verbosity) {
-                    Ok(opened) => return Ok(self.shown_mesh(path, mesh, opened, verbosity)),
-                    Err(_) => return Err(error),
-                },
-                Err(error) => return Err(error),
-            },
+            false => Some(load_filtered(path, self.reading, &self.filters, verbosity)),
         };
-        let Some(scene) = loaded else {
-            let opened = mesh.open(path, verbosity)?;
-            return Ok(self.shown_mesh(path, mesh, opened, verbosity));
+        let scene = match loaded {
+            Some(Ok(scene)) => Arc::new(scene),
+            // A PLY or glTF file holds splats or a mesh.
+            Some(Err(error @ Error::Malformed { .. })) => {
+                let opened = mesh.open(path, verbosity).map_err(|_| error)?;
+                return Ok(shown_mesh(path, mesh, opened, verbosity));
+            }
+            Some(Err(error)) => return Err(error),
+            None => {
+                let opened = mesh.open(path, verbosity)?;
+                return Ok(shown_mesh(path, mesh, opened, verbosity));
+            }
         };
-        let views = (self.path).views(&views, path, &scene.splats, verbosity)?;
-        let framing = Framing::of(&scene.splats);
         let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
-        let reader = move |_: &quadrille_base::Task| {
+        let reader = move || {
             let scene = filters.load(&file, options.options())?;
             Ok(Content::Splats(Arc::new(scene)))
         };
         let shown = ShownScene {
             path: path.to_owned(),
             profile: self.draw.profile(scene.profile_hint, verbosity)?,
-            content: Content::Splats(Arc::new(scene)),
+            content: Content::Splats(Arc::clone(&scene)),
             reader: Arc::new(reader),
         };
-        let placing = Placing {
-            views,
-            subject: framing.subject,
-            up: framing.up,
-        };
-        Ok((shown, placing))
+        Ok((shown, Opened::Splats(scene)))
     }
 
-    fn shown_mesh(
-        &self,
-        path: &Path,
-        settings: MeshSettings,
-        opened: ShownMesh,
-        verbosity: Verbosity,
-    ) -> (ShownScene, Placing) {
-        let file = path.to_owned();
-        let reader = move |_: &quadrille_base::Task| {
-            let opened = settings.open(&file, verbosity)?;
-            Ok(Content::Mesh(opened.drawer))
-        };
-        let shown = ShownScene {
-            path: path.to_owned(),
-            // It has no effect on meshes.
-            profile: Profile::default(),
-            content: Content::Mesh(opened.drawer),
-            reader: Arc::new(reader),
-        };
-        let placing = Placing {
-            views: opened.views,
-            subject: opened.subject,
-            up: opened.up,
-        };
-        (shown, placing)
+    /// The views of a scene of splats: all of a camera file, beside the scene or given, unless flags choose some.
+    fn placing(&self, path: &Path, splats: &Splats, verbosity: Verbosity) -> Result<Placing> {
+        let views = self.views.of_all_unless_chosen();
+        let framing = Framing::of(splats);
+        Ok(Placing {
+            views: self.path.views(&views, path, splats, verbosity)?,
+            subject: framing.subject,
+            up: framing.up,
+        })
     }
 
     fn commands(&self, views: &Views, is_mesh: bool) -> Commands {
@@ -309,6 +296,33 @@ impl Args {
         page += "Ctrl-C ends\n";
         print(page)
     }
+}
+
+/// A mesh that was opened, with its views.
+fn shown_mesh(
+    path: &Path,
+    settings: MeshSettings,
+    opened: ShownMesh,
+    verbosity: Verbosity,
+) -> (ShownScene, Opened) {
+    let file = path.to_owned();
+    let reader = move || {
+        let opened = settings.open(&file, verbosity)?;
+        Ok(Content::Mesh(opened.drawer))
+    };
+    let shown = ShownScene {
+        path: path.to_owned(),
+        // It has no effect on meshes.
+        profile: Profile::default(),
+        content: Content::Mesh(opened.drawer),
+        reader: Arc::new(reader),
+    };
+    let placing = Placing {
+        views: opened.views,
+        subject: opened.subject,
+        up: opened.up,
+    };
+    (shown, Opened::Mesh(Box::new(placing)))
 }
 
 /// The address of this machine as the user's ssh client knows it.

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::console::Verbosity;
+use super::inputs::has_mesh_extension;
 use super::options::HostFlags;
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
@@ -33,7 +34,7 @@ pub(super) struct ShownMesh {
     pub(super) up: [f64; 3],
 }
 
-/// Where a mesh is shown.
+/// Views, host and background with which a mesh is opened, and opened again when its file changes.
 #[derive(Clone)]
 pub(super) struct MeshSettings {
     pub(super) views: ViewArgs,
@@ -43,15 +44,9 @@ pub(super) struct MeshSettings {
 
 /// Whether a path is surely a mesh: by its extension, or as the name of a procedural one.
 pub(super) fn is_mesh(path: &Path) -> bool {
-    let is_format = |extension: &std::ffi::OsStr| {
-        let formats = super::inputs::MESHES.iter();
-        formats
-            .into_iter()
-            .any(|f| extension.eq_ignore_ascii_case(f))
-    };
     let name = path.to_str().unwrap_or_default();
     let is_procedural = ProceduralScene::from_name(name).is_ok() && !path.exists();
-    is_procedural || path.extension().is_some_and(is_format)
+    is_procedural || has_mesh_extension(path)
 }
 
 /// A picture to draw, and the place for it.
@@ -61,7 +56,7 @@ struct Drawing {
     reply: Sender<Result<Frame>>,
 }
 
-/// The thread that keeps a mesh with its triangles, textures and light, which belong together.
+/// Handle of the thread that owns a mesh, whose triangles, textures and light borrow from it.
 struct MeshThread(Mutex<Sender<Drawing>>);
 
 impl DrawMesh for MeshThread {

@@ -94,10 +94,7 @@ impl Artist {
                 let still = self
                     .pool
                     .install(|| self.painter.still(request, stage, task))?;
-                let pool = &self.pool;
-                send_still(&self.hub, id, still, stage.generation, |still| {
-                    pool.install(|| encoded(still, stage.generation))
-                })
+                send_still(&self.hub, id, still, stage.generation, &self.pool)
             }
             Job::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
             Job::Side(SideJob::Measure { id: request }) => self.measure(id, *request),
@@ -321,9 +318,12 @@ pub(crate) fn send_still(
     id: ClientId,
     still: StillPictures,
     generation: u32,
-    encode: impl FnOnce(&StillPictures) -> Result<Vec<Picture>>,
+    pool: &ThreadPool,
 ) -> Result<()> {
-    let lossless = encode(&still)?;
+    let pictures = shown(&still, generation, 0);
+    let lossless: Result<Vec<Picture>> =
+        pool.install(|| pictures.par_iter().map(Uncoded::webp).collect());
+    let lossless = lossless?;
     let bytes: usize = lossless.iter().map(|picture| picture.bytes.len()).sum();
     let rate = hub.with(id, |client| client.link.rate()).flatten();
     let is_long = rate.is_some_and(|rate| bytes as f64 / rate > LONG.as_secs_f64());
@@ -362,10 +362,4 @@ fn shown(still: &StillPictures, generation: u32, flags: u16) -> Vec<Uncoded<'_>>
         rgb,
     });
     uncoded.collect()
-}
-
-/// The lossless pictures of a still.
-pub(crate) fn encoded(still: &StillPictures, generation: u32) -> Result<Vec<Picture>> {
-    let pictures = shown(still, generation, 0);
-    pictures.par_iter().map(Uncoded::webp).collect()
 }

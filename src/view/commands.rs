@@ -55,9 +55,10 @@ impl Commands {
             (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {
                 let points = [placed.eye, placed.target, placed.up];
                 let pinhole = look_at_flags(points, placed.fov_degrees, size);
+                // Without the lens of a view, the picture is a pinhole's.
                 let model = lens_flags
                     .iter()
-                    .filter(|flag| flag.starts_with("--camera-model"));
+                    .filter(|flag| placed.lens.is_some() && flag.starts_with("--camera-model"));
                 let model = model.map(|flag| format!(" {flag}")).collect::<String>();
                 format!("{pinhole}{model}")
             }

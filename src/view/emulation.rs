@@ -8,7 +8,7 @@ use std::time::Instant;
 use rayon::ThreadPool;
 use serde_json::json;
 
-use super::artist::{encoded, send_still};
+use super::artist::send_still;
 use super::encode::{Uncoded, microseconds};
 use super::header::Kind;
 use super::hub::{ClientId, Hub, SlowJob};
@@ -32,19 +32,16 @@ pub(crate) struct Emulation {
     hub: Arc<Hub>,
     look: Arc<Look>,
     pool: ThreadPool,
-    painter: Painter,
     /// The latest runs, the newest last.
     runs: VecDeque<(RunKey, Arc<RunMaps>)>,
 }
 
 impl Emulation {
     pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
-        let painter = Painter::new(Arc::clone(&look));
         Self {
             hub,
             look,
             pool,
-            painter,
             runs: VecDeque::new(),
         }
     }
@@ -62,8 +59,6 @@ impl Emulation {
                 Ok(served) => served.err(),
                 Err(_) => Some(Error::argument("server", "no failure", "an internal error")),
             };
-            // Its arrays are seldom needed again.
-            self.painter = Painter::new(Arc::clone(&self.look));
             if let Some(error) = error {
                 hub.with(id, |client| client.send_error(reference, &error));
             }
@@ -77,11 +72,10 @@ impl Emulation {
             SlowJob::Still(request) => {
                 let progress = json!({"t": "progress", "id": request.seq, "done": 0.0});
                 self.hub.with(id, |client| client.send(&progress));
-                let (painter, pool) = (&mut self.painter, &self.pool);
-                let still = pool.install(|| painter.still(request, stage, task))?;
-                send_still(&self.hub, id, still, stage.generation, |still| {
-                    pool.install(|| encoded(still, stage.generation))
-                })
+                // The arrays of a painter would be kept for stills that are seldom asked for.
+                let mut painter = Painter::new(Arc::clone(&self.look));
+                let still = self.pool.install(|| painter.still(request, stage, task))?;
+                send_still(&self.hub, id, still, stage.generation, &self.pool)
             }
         }
     }

@@ -20,7 +20,7 @@ use super::stage::Stage;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Time without a new camera after which the emulator starts: it would only take cores from frames.
+/// Time without a new camera after which the emulator starts. While a camera moves, it would take cores from frames.
 const EMULATION_DELAY: Duration = Duration::from_millis(400);
 
 /// Number of a page, in the order of connections.

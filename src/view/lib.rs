@@ -211,7 +211,7 @@ pub fn serve(
         scope.spawn(|| emulation.run());
         if show.watch {
             let (hub, files) = (&hub, &files);
-            scope.spawn(move || reload::run(hub, files, task));
+            scope.spawn(move || reload::run(hub, files));
         }
         let mut idle_since = Instant::now();
         let ends = || {
@@ -270,7 +270,7 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
     let views: Vec<Value> = show.views.iter().map(listed_view).collect();
     let home = show.views.first().map(|view| {
         let mut home = aimed(&view.camera, show.target);
-        // Without a file, a field of view says it all of a pinhole.
+        // Without a camera file, the field of view describes a pinhole completely.
         let is_plain = show.commands.camera_file.is_none() && view.camera.projection.is_pinhole();
         home["lens"] = if is_plain { Value::Null } else { 0.into() };
         home

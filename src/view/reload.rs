@@ -10,7 +10,6 @@ use super::stage::{LoadedScene, Reader, Stage};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::available_bytes;
 use quadrille_base::shading::Profile;
-use quadrille_base::task::Task;
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(500);
@@ -99,7 +98,7 @@ fn check_memory(scene: &LoadedScene) -> Result<()> {
 }
 
 /// Watches the files of scenes until the server closes.
-pub(crate) fn run(hub: &Hub, files: &[SceneFile], task: &Task) {
+pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
     let watch = |(path, ..): &SceneFile| Watched {
         read: stamp(path),
         changed: None,
@@ -109,18 +108,18 @@ pub(crate) fn run(hub: &Hub, files: &[SceneFile], task: &Task) {
         std::thread::sleep(LOOK);
         for (index, file) in files.iter().enumerate() {
             if watched[index].look(stamp(&file.0), Instant::now()) {
-                reload(hub, index, file, task);
+                reload(hub, index, file);
             }
         }
     }
 }
 
-fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile, task: &Task) {
+fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile) {
     let old = hub.stage();
     if let Err(error) = check_memory(&old.scenes[index]) {
         return hub.warn(&error.to_string());
     }
-    match reader(task) {
+    match reader() {
         Ok(read) => {
             let mut scenes = old.scenes.clone();
             scenes[index] = Arc::new(LoadedScene::new(path, read, *profile));

@@ -42,7 +42,7 @@ impl std::fmt::Debug for Content {
 }
 
 /// Reads a scene again, when its file has changed.
-pub type Reader = dyn Fn(&Task) -> Result<Content> + Send + Sync;
+pub type Reader = dyn Fn() -> Result<Content> + Send + Sync;
 
 /// A scene to show.
 pub struct ShownScene {
@@ -101,7 +101,7 @@ impl LoadedScene {
         match &self.content {
             Content::Splats(scene) => Ok(&scene.splats),
             Content::Mesh(_) => {
-                let expected = "a scene of splats, which have pixels and maps of their own";
+                let expected = "a scene of splats, whose pixels can be probed and mapped";
                 Err(Error::argument("scene", expected, "a mesh"))
             }
         }

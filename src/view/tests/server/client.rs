@@ -111,7 +111,7 @@ fn shown(path: &Path) -> ShownScene {
         path: path.to_owned(),
         content: Content::Splats(Arc::new(load(path).unwrap())),
         profile: Profile::default(),
-        reader: Arc::new(move |_| Ok(Content::Splats(Arc::new(load(&file)?)))),
+        reader: Arc::new(move || Ok(Content::Splats(Arc::new(load(&file)?)))),
     }
 }
 
