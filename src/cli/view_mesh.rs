@@ -19,6 +19,7 @@ use quadrille_mesh::shade::Textures;
 use quadrille_mesh::surface::ProceduralScene;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{FramingTarget, Views};
+use quadrille_suite::Silent;
 use quadrille_suite::merging_runs::{MergingRunSettings, PreparedMerging};
 use quadrille_suite::mesh_input::up_of;
 use quadrille_view::DrawMesh;
@@ -96,7 +97,8 @@ impl MeshSettings {
                     return;
                 }
             };
-            let framing = prepared.input.framing(up_of(&run.views), &verbosity);
+            // The choice of the up axis was reported with the views.
+            let framing = prepared.input.framing(up_of(&run.views), &Silent);
             let _ = ready.send(Ok((prepared.views.clone(), framing.subject, framing.up)));
             let prepared = &prepared;
             pool.install(move || serve(prepared, drawings, (level, background), verbosity));
