@@ -359,3 +359,89 @@ fn colours_of_vertices_are_decoded_from_srgb() {
         );
     }
 }
+
+#[test]
+fn colours_of_0_to_255_are_divided_with_a_warning() {
+    let loaded = parse("v 0 0 0 255 0 51\nv 1 0 0 1 2 3\nv 0 1 0 0 0 0\nf 1 2 3\n").unwrap();
+    let warning = "colours of vertices reach 255 instead of 1: they are taken as 0 to 255";
+    assert_eq!(loaded.warnings, [warning]);
+    let decoded = |c: f32| {
+        if c <= 0.040_45 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    let expected = [
+        [1.0, 0.0, decoded(0.2)],
+        [1.0, 2.0, 3.0].map(|c| decoded(c / 255.0)),
+    ];
+    for (colour, expected) in loaded.mesh.colours.iter().zip(expected) {
+        let off = colour.iter().zip(expected).map(|(a, b)| (a - b).abs());
+        assert!(off.fold(0.0, f32::max) < 1e-6, "{colour:?} {expected:?}");
+    }
+}
+
+#[test]
+fn textures_lie_beside_their_library_or_beside_the_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, red: u8| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        RgbImage::from_pixel(1, 1, Rgb([red, 0, 0]))
+            .save(path)
+            .unwrap();
+    };
+    write("materials/images/a.png", 10);
+    write("images/a.png", 20);
+    write("images/b.png", 30);
+    write("shared/c.png", 40);
+    let mesh = format!("mtllib materials/m.mtl\n{SQUARE}usemtl m\nf 1 2 3\n");
+    let path = folder.path().join("a.obj");
+    fs::write(&path, mesh).unwrap();
+    for (name, red) in [
+        ("images/a.png", Some(10)),
+        ("images/b.png", Some(30)),
+        ("../shared/c.png", Some(40)),
+        ("../../shared/c.png", None),
+        ("images/none.png", None),
+    ] {
+        let library = folder.path().join("materials/m.mtl");
+        fs::write(library, format!("newmtl m\nmap_Kd {name}\n")).unwrap();
+        let loaded = load(&path).unwrap();
+        let found = loaded
+            .mesh
+            .textures
+            .first()
+            .map(|texture| texture.texels[0][0]);
+        assert_eq!(found, red, "{name}");
+        assert_eq!(
+            loaded.warnings.len(),
+            usize::from(red.is_none()),
+            "{:?}",
+            loaded.warnings
+        );
+    }
+}
+
+#[test]
+fn textures_may_be_bmp_and_tga() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = RgbaImage::from_fn(3, 2, |x, y| Rgba([x as u8, y as u8, 9, 255]));
+    for (name, format) in [("a.bmp", ImageFormat::Bmp), ("a.TGA", ImageFormat::Tga)] {
+        let path = folder.path().join(name);
+        picture.save_with_format(&path, format).unwrap();
+        let texture = Texture::read(&path).unwrap();
+        assert_eq!((texture.width, texture.height), (3, 2), "{name}");
+        assert_eq!(texture.texels[4], [1, 1, 9, 255], "{name}");
+        let bytes = fs::read(&path).unwrap();
+        for length in 0..bytes.len() {
+            fs::write(&path, &bytes[..length]).unwrap();
+            // A file that is cut short is no texture, or one whose texels were all there.
+            let Ok(texture) = Texture::read(&path) else {
+                continue;
+            };
+            assert_eq!(texture.texels.len(), 6, "{name} of {length} bytes");
+        }
+    }
+}

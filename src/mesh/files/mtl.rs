@@ -20,6 +20,8 @@ const ALPHA_CUTOFF: f32 = 0.5;
 
 #[derive(Default)]
 struct MtlMaterial {
+    /// Folder of the library, relative to the mesh's folder.
+    folder: String,
     diffuse: Option<[f32; 3]>,
     specular: bool,
     exponent: f32,
@@ -98,7 +100,13 @@ fn parse(
             current = described
                 .get_mut(text::name(rest).as_str())
                 .filter(|found| found.is_none())
-                .map(|found| found.insert(MtlMaterial::default()));
+                .map(|found| {
+                    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                    found.insert(MtlMaterial {
+                        folder: folder.to_owned(),
+                        ..MtlMaterial::default()
+                    })
+                });
         } else if let Some(material) = &mut current {
             let keyword = keyword.to_ascii_lowercase();
             match material.line(&keyword, rest) {
@@ -166,8 +174,15 @@ impl MtlMaterial {
         if self.specular {
             material.shininess = self.exponent;
         }
+        let folder = &self.folder;
         let mut load = |name: &String| {
-            textures.get(name, builder, || resolve(name).map_err(|e| e.to_string()))
+            // Beside the library, as its format says, else beside the mesh, as several exporters write.
+            let beside = joined(folder, name);
+            let bytes = resolve(&beside).or_else(|error| match beside == *name {
+                true => Err(error),
+                false => resolve(name),
+            });
+            textures.get(&beside, builder, || bytes.map_err(|e| e.to_string()))
         };
         material.base_texture = self.base.as_ref().and_then(&mut load);
         material.normal_texture = self.normal.as_ref().and_then(&mut load);
@@ -184,6 +199,22 @@ impl MtlMaterial {
         }
         material
     }
+}
+
+/// The path of a file that another file in `folder` names, without detours through parent folders. A path that leaves the
+/// mesh's folder, or is absolute, stays as it is.
+fn joined(folder: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in name.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.pop().is_none() => return name.to_owned(),
+            ".." => {}
+            "" => return name.to_owned(),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 const TRANSPARENT: &str = "transparent materials are drawn opaque";
@@ -230,6 +261,20 @@ fn texture(rest: &[u8]) -> Result<String, Mismatch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_named_relative_to_their_library() {
+        for (folder, name, path) in [
+            ("", "a.png", "a.png"),
+            ("materials", "images/a.png", "materials/images/a.png"),
+            ("./sub/materials", "../images/./a.png", "sub/images/a.png"),
+            ("sub", "../../a.png", "../../a.png"),
+            ("sub", "/a.png", "/a.png"),
+            ("sub", "", ""),
+        ] {
+            assert_eq!(joined(folder, name), path, "{name:?} in {folder:?}");
+        }
+    }
 
     #[test]
     fn options_of_textures_are_skipped() {

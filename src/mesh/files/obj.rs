@@ -22,6 +22,9 @@ use quadrille_scene::formats::ply::quoted;
 
 /// Least sharpness of an infinitely sharp edge, as in Pixar's tools.
 const INFINITE_SHARPNESS: f32 = 10.0;
+/// Largest channel of a colour of 0 to 1, which brightening may have raised above 1. A file with a larger one has colours
+/// of 0 to 255: among those, none above 2 would be a black mesh.
+const LARGEST_UNIT_COLOUR: f32 = 2.0;
 /// Limit on the material libraries of a file.
 const MAX_LIBRARIES: usize = 256;
 
@@ -49,10 +52,33 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     if positions.is_empty() {
         return Err(Error::malformed(path, "file", "vertices", "none"));
     }
+    decode_colours(&mut builder);
     mtl::read(&reader.libraries, &reader.names, &mut builder, resolve);
     let mut loaded = builder.finish();
     mark_two_sided(&mut loaded.mesh);
     Ok(loaded)
+}
+
+/// Decodes the colours of vertices from sRGB. They range from 0 to 1; some exporters write 0 to 255.
+fn decode_colours(builder: &mut MeshBuilder) {
+    let channels = builder
+        .mesh
+        .colours
+        .iter()
+        .flat_map(|[r, g, b, _]| [*r, *g, *b]);
+    let largest = channels.fold(0.0, f32::max);
+    let has_bytes = largest > LARGEST_UNIT_COLOUR;
+    if has_bytes {
+        builder.warn(format!(
+            "colours of vertices reach {largest} instead of 1: they are taken as 0 to 255"
+        ));
+    }
+    let divisor = if has_bytes { 255.0 } else { 1.0 };
+    for colour in &mut builder.mesh.colours {
+        let [r, g, b, alpha] = *colour;
+        let [r, g, b] = decode_srgb([r, g, b].map(|c| (c / divisor).clamp(0.0, 1.0)));
+        *colour = [r, g, b, alpha];
+    }
 }
 
 #[derive(Default)]
@@ -132,9 +158,8 @@ impl ObjReader {
         Ok(())
     }
 
-    /// Adds the colour of the next position.
-    fn colour(&mut self, colour: [f32; 3]) -> Result<()> {
-        let [r, g, b] = decode_srgb(colour.map(|c| c.clamp(0.0, 1.0)));
+    /// Adds the colour of the next position, as it stands in the file.
+    fn colour(&mut self, [r, g, b]: [f32; 3]) -> Result<()> {
         let colour = self.builder.colour([r, g, b, 1.0])?;
         self.colours.resize(self.positions.len(), NONE);
         self.colours.push(colour);

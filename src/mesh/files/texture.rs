@@ -1,4 +1,4 @@
-//! Textures from PNG, JPEG and WebP files.
+//! Textures from PNG, JPEG, WebP, BMP and TGA files.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -56,7 +56,8 @@ impl TextureReader {
         if let Some(&known) = self.by_name.get(&key) {
             return known;
         }
-        let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), MAX_TEXELS - self.used));
+        let texture =
+            bytes().and_then(|bytes| decode(bytes.as_ref(), name, MAX_TEXELS - self.used));
         let at = match texture {
             Ok(mut texture) => {
                 texture.sampler = sampler;
@@ -76,23 +77,36 @@ impl TextureReader {
 }
 
 impl Texture {
-    /// Reads a PNG, JPEG or WebP of at most 64 Mi texels.
+    /// Reads a PNG, JPEG, WebP, BMP or TGA of at most 64 Mi texels.
     ///
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it is no such picture.
     pub fn read(path: &Path) -> quadrille_base::error::Result<Self> {
         let bytes = Bytes::open(path)?;
-        decode(&bytes, MAX_TEXELS)
-            .map_err(|found| Error::malformed(path, "picture", "a PNG, JPEG or WebP", found))
+        let expected = "a PNG, JPEG, WebP, BMP or TGA";
+        decode(&bytes, &path.to_string_lossy(), MAX_TEXELS)
+            .map_err(|found| Error::malformed(path, "picture", expected, found))
     }
 }
 
-/// Decodes a PNG, JPEG or WebP of at most `most` texels, or returns the reason why it cannot.
-fn decode(bytes: &[u8], most: u64) -> Result<Texture, String> {
-    let format = match image::guess_format(bytes) {
-        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP)) => format,
-        _ => return Err("neither PNG, JPEG nor WebP".into()),
-    };
+/// The format of a picture, by its first bytes or, for TGA, which has none of its own, by its name.
+fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
+    match image::guess_format(bytes) {
+        Ok(
+            format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP | ImageFormat::Bmp),
+        ) => Some(format),
+        Ok(_) => None,
+        Err(_) => {
+            let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+            let is_tga = extension.is_some_and(|e| e.eq_ignore_ascii_case("tga"));
+            is_tga.then_some(ImageFormat::Tga)
+        }
+    }
+}
+
+/// Decodes the picture `name` of at most `most` texels, or returns the reason why it cannot.
+fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
+    let format = format_of(bytes, name).ok_or("neither PNG, JPEG, WebP, BMP nor TGA")?;
     let reader = || ImageReader::with_format(Cursor::new(bytes), format);
     let size = reader().into_dimensions().map_err(|e| e.to_string())?;
     let (width, height) = size;
