@@ -18,10 +18,10 @@ use quadrille::deferred::camera::motion::{CameraMotion, SceneMotion};
 use quadrille::deferred::camera::shutter::ShutterView;
 use quadrille::deferred::frame::StochasticFrame;
 use quadrille::deferred::settings::DeferredSettings;
-use quadrille::mesh::grid::GridSource;
+use quadrille::geometry::grid::GridSource;
+use quadrille::geometry::surface::ProceduralScene;
+use quadrille::geometry::tessellate::{TessellateSettings, Tessellated};
 use quadrille::mesh::shade::{ShadeSettings, Shader, Textures};
-use quadrille::mesh::surface::ProceduralScene;
-use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
 
 const SIZE: [u32; 2] = [640, 360];
 /// Pixels along the side of a tile of the second pass.

@@ -11,7 +11,7 @@
 //!                                       +--render----> Frame     (bin, sort, cover, blend)
 //!                                       +--simulate--> Outcome
 //!                                                      (unit by unit: picture, cycles, counters)
-//! file --mesh::files::load--> Mesh --draw_mesh--> MeshResult
+//! file --geometry::files::load--> Mesh --draw_mesh--> MeshResult
 //!                                       (tessellate, rasterize and test samples, merge quads, shade)
 //!
 //! Frame --write_picture--> file         Frame, Frame --compare--> PSNR, SSIM, FLIP
@@ -43,10 +43,11 @@
 //!
 //! # Extending the emulator
 //!
-//! Five modules are public beside the items of the root, since custom machines are built from their
+//! Six modules are public beside the items of the root, since custom machines are built from their
 //! parts: [`machine`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
 //! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring,
-//! [`mesh`] the mesh path, and [`deferred`] stochastic raster with sort-based deferred shading.
+//! [`geometry`] is meshes and curved surfaces, [`mesh`] the mesh path, and [`deferred`] stochastic raster
+//! with sort-based deferred shading.
 //! `examples/add_a_unit.rs` adds a stage and a flush policy from outside. [`suite`] runs many views in
 //! many configurations, on one machine or several.
 //!
@@ -62,6 +63,7 @@ extern crate self as quadrille;
 pub mod cli;
 
 pub use quadrille_deferred as deferred;
+pub use quadrille_geometry as geometry;
 pub use quadrille_gpu as gpu;
 pub use quadrille_machine as machine;
 pub use quadrille_machine::{chain, statistics};
@@ -97,6 +99,7 @@ pub use quadrille_base::shading::{
 };
 pub use quadrille_base::{Error, Fault, Result, Task};
 pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred, draw_deferred_task};
+pub use quadrille_geometry::files::{load as load_mesh, load_task as load_mesh_task};
 pub use quadrille_gpu::config::Config;
 pub use quadrille_gpu::method::Method;
 pub use quadrille_gpu::outcome::Outcome;
@@ -104,7 +107,6 @@ pub use quadrille_gpu::result::SimulationResult;
 pub use quadrille_gpu::simulation::{Simulation, simulate};
 pub use quadrille_gpu::variant::Variant;
 pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh, draw_mesh_task};
-pub use quadrille_mesh::files::{load as load_mesh, load_task as load_mesh_task};
 pub use quadrille_render::cpu::reference::{
     render as render_reference, render_layers as render_reference_layers,
 };

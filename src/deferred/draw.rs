@@ -28,7 +28,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
-use quadrille_mesh::grid::GridSource;
+use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
 
 /// Side of the tiles of sort-based deferred shading in the paper, in pixels.
@@ -145,8 +145,8 @@ pub struct DeferredResult {
 /// ```
 /// use quadrille_deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
 /// use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};
-/// use quadrille_mesh::surface::ProceduralScene;
-/// use quadrille_mesh::tessellate::{TessellateSettings, Tessellated};
+/// use quadrille_geometry::surface::ProceduralScene;
+/// use quadrille_geometry::tessellate::{TessellateSettings, Tessellated};
 ///
 /// let scene = ProceduralScene::Arcade;
 /// let hall = Tessellated::new(scene.surface(1), TessellateSettings::default())?;

@@ -22,7 +22,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
-use quadrille_mesh::grid::GridSource;
+use quadrille_geometry::grid::GridSource;
 
 /// Pixels along the side of a bin, whose triangles are listed together.
 pub(super) const BIN_PX: u32 = 64;

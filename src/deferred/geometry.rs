@@ -12,10 +12,10 @@ use super::raster::triangle::{Cull, MovingTriangle, SetUpView};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{fit, low, whole};
 use quadrille_base::task::Task;
-use quadrille_mesh::camera::MeshCamera;
-use quadrille_mesh::files::Material;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::Material;
+use quadrille_geometry::grid::{Grid, GridSource, batch_runs};
 use quadrille_mesh::frame::Faces;
-use quadrille_mesh::grid::{Grid, GridSource, batch_runs};
 use quadrille_mesh::shade::AlphaTests;
 
 /// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.

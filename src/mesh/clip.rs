@@ -1,6 +1,6 @@
 //! Clipping of triangles in homogeneous picture coordinates.
 
-use super::camera::HomogeneousPoint;
+use quadrille_geometry::camera::HomogeneousPoint;
 
 /// Clips a triangle to the near plane and to a guard band: columns and rows within `guard_px` pixels of
 /// the origin. Returns the corners of a convex polygon (Sutherland and Hodgman), or none if nothing is left.

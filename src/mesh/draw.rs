@@ -2,19 +2,19 @@
 
 use nalgebra::Vector3;
 
-use super::camera::MeshCamera;
-use super::files::Mesh;
 use super::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES, VisibleFrame};
-use super::grid::GridSource;
 use super::merge::MergeUnitKind;
 use super::result::MeshResult;
 use super::shade::{Sampling, ShadeSettings, Shader, Textures};
-use super::triangles::{Adjacency, Triangles};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::Mesh;
+use quadrille_geometry::grid::GridSource;
+use quadrille_geometry::triangles::{Adjacency, Triangles};
 use quadrille_scene::Camera;
 
 /// Distance of the near plane as a share of the distance to the middle of the mesh.
@@ -78,10 +78,10 @@ impl Default for MeshDrawSettings {
 /// use quadrille_mesh::merge::{MergeUnitKind, QfmSettings};
 /// use quadrille_scene::{Camera, Intrinsics};
 ///
-/// // `quadrille_mesh::files::load(path)` reads a file; here the text of one stands in its place.
+/// // `quadrille_geometry::files::load(path)` reads a file; here the text of one stands in its place.
 /// let text = b"v -1 -1 3\nv 1 -1 3\nv 1 1 3\nv -1 1 3\nf 4 3 2 1\n";
 /// let no_files = &mut |name: &str| unreachable!("{name}");
-/// let mesh = quadrille_mesh::files::parse(text, Path::new("square.obj"), no_files)?.mesh;
+/// let mesh = quadrille_geometry::files::parse(text, Path::new("square.obj"), no_files)?.mesh;
 ///
 /// let lens = Intrinsics::from_vertical_fov(16, 12, 1.0);
 /// let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros())?;

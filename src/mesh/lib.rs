@@ -1,12 +1,7 @@
-//! The mesh path: triangle meshes and subdivision surfaces through the same kind of pipeline as
-//! splats, with 1 to 16 samples per pixel, and the units that merge quads of adjacent triangles before
-//! they are shaded.
+//! Triangle meshes and subdivision surfaces through the same kind of pipeline as splats, with 1 to 16 samples
+//! per pixel, and the units that merge quads of adjacent triangles before they are shaded.
 //!
 //! ```text
-//! files::Mesh --triangles-----------------------------------+
-//! control cage, Bezier patches, procedural --surface        +--> grids in submission order
-//!                              --tessellate-----------------+
-//!
 //! grids --frame-----> counts and picture, on all cores
 //!       --pipeline--> the same counts and the same owner of every sample, in cycles
 //! ```
@@ -17,22 +12,11 @@
 //! are shared with the emulated pipeline ([`quadrille_base::raster::sampled`],
 //! [`quadrille_base::raster::sample_depth`]).
 
-pub mod camera;
 pub mod clip;
 pub mod draw;
-pub mod files;
 pub mod frame;
-pub mod front;
-pub mod grid;
 pub mod mean_area;
 pub mod merge;
-mod polygon;
 pub mod project;
-pub mod reorder;
 pub mod result;
 pub mod shade;
-pub mod surface;
-pub mod tessellate;
-pub mod triangles;
-pub mod upright;
-mod vertex_names;

@@ -4,11 +4,11 @@
 //! measured at their longest part, and triangles that are seen at an angle are smaller. The mean over a
 //! frame lies well below it, and by another factor in each scene.
 
-use super::camera::MeshCamera;
 use super::frame::{DrawnArea, FrameSettings};
-use super::surface::Surface;
-use super::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessellated};
 use quadrille_base::error::Result;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::surface::Surface;
+use quadrille_geometry::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessellated};
 
 /// Relative distance of the mean from its target at which the search ends.
 const TOLERANCE: f64 = 0.005;

@@ -1,15 +1,15 @@
 //! Iterates over the triangles of a grid on the picture (projected, clipped, snapped to 1/256 px, with
 //! depth planes), and over the quads of each triangle.
 
-use super::camera::{HomogeneousPoint, MeshCamera};
 use super::clip::clip;
-use super::grid::Grid;
 use quadrille_base::math::{fit, narrow, whole};
 use quadrille_base::raster::geometry::{PixelRect, SUBPIXEL_BITS, Vertex};
 use quadrille_base::raster::outline::raster_tiles;
 use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::{SampledPolygon, SampledQuad, TileSamples};
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
+use quadrille_geometry::grid::Grid;
 
 /// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions'
 /// guard band.

@@ -8,9 +8,9 @@ use quadrille_base::error::Result;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
-use quadrille_mesh::camera::MeshCamera;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::frame::{FrameSettings, VisibleFrame};
-use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::{Sampling, Shader};
 

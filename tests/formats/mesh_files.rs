@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use crate::support::shared;
-use quadrille::mesh::files::BezierPatches;
-use quadrille::mesh::files::Loaded;
-use quadrille::mesh::files::Mesh;
-use quadrille::mesh::files::NONE;
-use quadrille::mesh::files::load;
+use quadrille::geometry::files::BezierPatches;
+use quadrille::geometry::files::Loaded;
+use quadrille::geometry::files::Mesh;
+use quadrille::geometry::files::NONE;
+use quadrille::geometry::files::load;
 
 /// The path `relative` among the shared meshes, or `None` where it is absent.
 fn path(relative: &str) -> Option<PathBuf> {

@@ -7,11 +7,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use image::{ImageFormat, RgbImage};
 use quadrille::Error;
-use quadrille::mesh::files::LightKind;
-use quadrille::mesh::files::Loaded;
-use quadrille::mesh::files::Mesh;
-use quadrille::mesh::files::Microfacets;
-use quadrille::mesh::files::parse as read;
+use quadrille::geometry::files::LightKind;
+use quadrille::geometry::files::Loaded;
+use quadrille::geometry::files::Mesh;
+use quadrille::geometry::files::Microfacets;
+use quadrille::geometry::files::parse as read;
 use serde_json::{Value, json};
 
 /// A square of two triangles: 4 positions, 4 texture coordinates, 6 indices of 16 bits, a sparse

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use image::{ImageFormat, RgbaImage};
 use quadrille::Error;
-use quadrille::mesh::files::{Material, Microfacets};
+use quadrille::geometry::files::{Material, Microfacets};
 use serde_json::{Value, json};
 
 use super::mesh_gltf::{document, parse, set, with};

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use image::{ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use quadrille::Error;
-use quadrille::mesh::files::Corner;
-use quadrille::mesh::files::Crease;
-use quadrille::mesh::files::Loaded;
-use quadrille::mesh::files::Material;
-use quadrille::mesh::files::Mesh;
-use quadrille::mesh::files::NONE;
-use quadrille::mesh::files::Texture;
-use quadrille::mesh::files::load;
-use quadrille::mesh::files::parse as read;
+use quadrille::geometry::files::Corner;
+use quadrille::geometry::files::Crease;
+use quadrille::geometry::files::Loaded;
+use quadrille::geometry::files::Material;
+use quadrille::geometry::files::Mesh;
+use quadrille::geometry::files::NONE;
+use quadrille::geometry::files::Texture;
+use quadrille::geometry::files::load;
+use quadrille::geometry::files::parse as read;
 
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use image::{ImageFormat, RgbImage};
 use quadrille::Error;
-use quadrille::mesh::files::BezierPatches;
-use quadrille::mesh::files::Loaded;
-use quadrille::mesh::files::parse as read;
+use quadrille::geometry::files::BezierPatches;
+use quadrille::geometry::files::Loaded;
+use quadrille::geometry::files::parse as read;
 
 fn parse(header: &str, body: &[u8]) -> Result<Loaded, Error> {
     let mut bytes = format!("ply\nformat {header}\nend_header\n").into_bytes();

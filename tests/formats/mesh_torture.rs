@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::shared;
 use quadrille::Error;
-use quadrille::mesh::files::load;
+use quadrille::geometry::files::load;
 
 /// Longest time for one file: catches a reader that hangs. A file takes milliseconds; a tighter limit
 /// would fail on a machine that is busy.

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use quadrille::convert::{Action, Amount};
 use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
 use quadrille::deferred::simulate::PipelineRun;
+use quadrille::geometry::camera::MeshCamera;
+use quadrille::geometry::files::Mesh;
+use quadrille::geometry::surface::ProceduralScene;
+use quadrille::geometry::tessellate::{TessellateSettings, Tessellated};
 use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
-use quadrille::mesh::camera::MeshCamera;
-use quadrille::mesh::files::Mesh;
 use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings};
-use quadrille::mesh::surface::ProceduralScene;
-use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
 use quadrille::raster::samples::SamplePattern;
 use quadrille::suite::microbench::Microbenchmark;
 use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
@@ -259,7 +259,8 @@ fn plane() -> Mesh {
         }
     }
     let no_files = &mut |name: &str| unreachable!("{name}");
-    let loaded = quadrille::mesh::files::parse(text.as_bytes(), Path::new("plane.obj"), no_files);
+    let loaded =
+        quadrille::geometry::files::parse(text.as_bytes(), Path::new("plane.obj"), no_files);
     loaded.unwrap().mesh
 }
 

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use quadrille::convert::Action;
 use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
+use quadrille::geometry::camera::MeshCamera;
+use quadrille::geometry::files::Mesh;
+use quadrille::geometry::triangles::{Adjacency, Triangles};
 use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
-use quadrille::mesh::camera::MeshCamera;
-use quadrille::mesh::files::Mesh;
 use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use quadrille::mesh::triangles::{Adjacency, Triangles};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::raster::samples::SamplePattern;
 use quadrille::suite::{Configuration, Suite};
@@ -199,7 +199,7 @@ fn bytes_need_no_path() {
 fn square() -> Mesh {
     let text = b"v -1 -1 3\nv 1 -1 3\nv 1 1 3\nv -1 1 3\nf 4 3 2 1\n";
     let no_files = &mut |name: &str| unreachable!("{name}");
-    let loaded = quadrille::mesh::files::parse(text, Path::new("square.obj"), no_files);
+    let loaded = quadrille::geometry::files::parse(text, Path::new("square.obj"), no_files);
     loaded.unwrap().mesh
 }
 

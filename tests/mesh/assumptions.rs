@@ -1,19 +1,19 @@
 //! What the papers leave open: orders, areas and displacement, each with its effect.
 
-use quadrille::gpu::mesh_pipeline::MeshConfig;
-use quadrille::mesh::camera::MeshCamera;
-use quadrille::mesh::files::Texture;
-use quadrille::mesh::frame::{Cull, DrawnArea, Faces, FrameSettings, VisibleFrame};
-use quadrille::mesh::grid::GridSource;
-use quadrille::mesh::mean_area::tessellate_to_mean;
-use quadrille::mesh::merge::{MergeUnitKind, QfmSettings};
-use quadrille::mesh::reorder::TriangleOrder;
-use quadrille::mesh::result::MeshResult;
-use quadrille::mesh::surface::{
+use quadrille::geometry::camera::MeshCamera;
+use quadrille::geometry::files::Texture;
+use quadrille::geometry::grid::GridSource;
+use quadrille::geometry::reorder::TriangleOrder;
+use quadrille::geometry::surface::{
     Bumps, HairOrder, HeightChannel, HeightFilter, HeightMap, ProceduralScene, Surface,
 };
-use quadrille::mesh::tessellate::{GridOrder, TessellateSettings, Tessellated};
-use quadrille::mesh::triangles::{Adjacency, Triangles};
+use quadrille::geometry::tessellate::{GridOrder, TessellateSettings, Tessellated};
+use quadrille::geometry::triangles::{Adjacency, Triangles};
+use quadrille::gpu::mesh_pipeline::MeshConfig;
+use quadrille::mesh::frame::{Cull, DrawnArea, Faces, FrameSettings, VisibleFrame};
+use quadrille::mesh::mean_area::tessellate_to_mean;
+use quadrille::mesh::merge::{MergeUnitKind, QfmSettings};
+use quadrille::mesh::result::MeshResult;
 
 use crate::support::mesh::{mesh, pattern, settings, view};
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
-use quadrille::mesh::files::{Mesh, MeshFile, parse};
+use quadrille::geometry::files::{Mesh, MeshFile, parse};
+use quadrille::geometry::triangles::Adjacency;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use quadrille::mesh::triangles::Adjacency;
 use quadrille::{
     Camera, ColourSpace, Error, Intrinsics, MeshDrawSettings, PictureFormat, decode_picture,
     draw_mesh, encode_picture,
@@ -165,10 +165,10 @@ fn sides_of_shared_meshes() {
 
 #[test]
 fn a_frame_beyond_its_memory_is_refused() {
-    use quadrille::mesh::camera::MeshCamera;
+    use quadrille::geometry::camera::MeshCamera;
+    use quadrille::geometry::surface::ProceduralScene;
+    use quadrille::geometry::tessellate::{TessellateSettings, Tessellated};
     use quadrille::mesh::frame::{FrameSettings, VisibleFrame};
-    use quadrille::mesh::surface::ProceduralScene;
-    use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
 
     let surface = ProceduralScene::Plane.surface(1);
     let source = Tessellated::new(surface, TessellateSettings::default()).unwrap();

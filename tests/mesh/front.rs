@@ -1,7 +1,7 @@
 //! The side from which a mesh is shown.
 
 use nalgebra::Vector3;
-use quadrille::mesh::front::Orientation;
+use quadrille::geometry::front::Orientation;
 
 fn cuboid([x, y, z]: [f32; 3]) -> Vec<[f32; 3]> {
     let corner = |k: u8| {

@@ -1,6 +1,6 @@
 //! Neighbours of the triangles of a grid.
 
-use quadrille::mesh::grid::{NO_NEIGHBOUR, neighbours};
+use quadrille::geometry::grid::{NO_NEIGHBOUR, neighbours};
 
 const NO: u16 = NO_NEIGHBOUR;
 

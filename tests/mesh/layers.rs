@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 use quadrille::Layer;
+use quadrille::geometry::grid::{GridSource, GridVertex};
 use quadrille::mesh::frame::{Cull, VisibleFrame};
-use quadrille::mesh::grid::{GridSource, GridVertex};
 use quadrille::raster::samples::SamplePattern;
 
 use crate::support::mesh::{SIZE, crossing, cubes, pattern, settings, view, waves};

@@ -5,17 +5,17 @@ use std::f64::consts::PI;
 
 use nalgebra::{Matrix3, Vector3};
 use quadrille::Task;
-use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
-use quadrille::mesh::camera::MeshCamera;
-use quadrille::mesh::files::{
+use quadrille::geometry::camera::MeshCamera;
+use quadrille::geometry::files::{
     Corner, LightKind, Material, Mesh, Microfacets, NONE, PunctualLight, Sampler, SpotCone,
     Texture, TextureFilter, Wrap,
 };
+use quadrille::geometry::triangles::{Adjacency, Triangles};
+use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, FrameSettings, VisibleFrame};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use quadrille::mesh::result::MeshResult;
 use quadrille::mesh::shade::{Lighting, MipChain, TextureRole};
-use quadrille::mesh::triangles::{Adjacency, Triangles};
 use quadrille::{Camera, Frame, Intrinsics, MeshDrawSettings, draw_mesh};
 
 use crate::support::{self, mesh::pattern};

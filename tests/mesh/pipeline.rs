@@ -1,6 +1,7 @@
 //! The mesh path in cycles against the frame without time: the same counts and the same owner of
 //! every sample, whatever the sizes of queues.
 use quadrille::Task;
+use quadrille::geometry::grid::GridSource;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::mesh_pipeline;
 use quadrille::gpu::mesh_pipeline::MeshConfig;
@@ -9,7 +10,6 @@ use quadrille::machine::collect::UnitCycles;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::VisibleFrame;
-use quadrille::mesh::grid::GridSource;
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;

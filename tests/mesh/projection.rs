@@ -1,7 +1,7 @@
 //! Projection and clipping of triangles.
 
 use nalgebra::{Matrix3, Vector3};
-use quadrille::mesh::camera::MeshCamera;
+use quadrille::geometry::camera::MeshCamera;
 use quadrille::mesh::project::{project, triangles};
 use quadrille::raster::geometry::Vertex;
 use quadrille::raster::sample_depth::DepthPlane;

@@ -1,13 +1,13 @@
 //! Counts of Reyes that follow by hand from the sizes of grids.
 
 use nalgebra::{Matrix3, Vector3};
-use quadrille::mesh::camera::MeshCamera;
-use quadrille::mesh::files::Material;
+use quadrille::geometry::camera::MeshCamera;
+use quadrille::geometry::files::Material;
+use quadrille::geometry::surface::Surface;
+use quadrille::geometry::tessellate::{TessellateSettings, Tessellated};
 use quadrille::mesh::frame::{Cull, FrameSettings, VisibleFrame};
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::result::MeshResult;
-use quadrille::mesh::surface::Surface;
-use quadrille::mesh::tessellate::{TessellateSettings, Tessellated};
 use quadrille::{Camera, Intrinsics};
 
 use crate::support::mesh::{pattern, settings};

@@ -2,10 +2,10 @@
 use nalgebra::{Matrix3, Vector3};
 use quadrille::Camera;
 use quadrille::Intrinsics;
-use quadrille::mesh::camera::MeshCamera;
-use quadrille::mesh::files::Material;
-use quadrille::mesh::files::Texture;
-use quadrille::mesh::grid::GridVertex;
+use quadrille::geometry::camera::MeshCamera;
+use quadrille::geometry::files::Material;
+use quadrille::geometry::files::Texture;
+use quadrille::geometry::grid::GridVertex;
 use quadrille::mesh::shade::Albedo;
 use quadrille::mesh::shade::Barycentrics;
 use quadrille::mesh::shade::MipChain;

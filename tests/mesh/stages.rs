@@ -3,6 +3,11 @@
 use arrayvec::ArrayVec;
 use std::sync::Arc;
 
+use quadrille::geometry::files::Material;
+use quadrille::geometry::grid::Grid;
+use quadrille::geometry::grid::GridVertex;
+use quadrille::geometry::grid::NO_NEIGHBOUR;
+use quadrille::geometry::grid::Topology;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::mesh_pipeline::GridVisibility;
 use quadrille::gpu::mesh_pipeline::MeshConfig;
@@ -26,12 +31,7 @@ use quadrille::machine::timing::Activity;
 use quadrille::machine::timing::Cycle;
 use quadrille::machine::timing::StallReason;
 use quadrille::machine::unit::Unit;
-use quadrille::mesh::files::Material;
 use quadrille::mesh::frame::Cull;
-use quadrille::mesh::grid::Grid;
-use quadrille::mesh::grid::GridVertex;
-use quadrille::mesh::grid::NO_NEIGHBOUR;
-use quadrille::mesh::grid::Topology;
 use quadrille::raster::sample_depth::DepthFragment;
 use quadrille::raster::sample_depth::DepthPlane;
 use quadrille::raster::sampled::SampledQuad;

@@ -1,8 +1,8 @@
 //! Catmull-Clark surfaces against their limit.
 use nalgebra::Vector3;
-use quadrille::mesh::files::Mesh;
-use quadrille::mesh::surface::CORNERS;
-use quadrille::mesh::surface::Surface;
+use quadrille::geometry::files::Mesh;
+use quadrille::geometry::surface::CORNERS;
+use quadrille::geometry::surface::Surface;
 
 use crate::support::cages::{creased_cube, cube, mesh, odd_solid};
 

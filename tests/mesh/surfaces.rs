@@ -1,11 +1,11 @@
 //! Surfaces: displacement and the procedural scenes.
 use nalgebra::Vector3;
-use quadrille::mesh::files::Material;
-use quadrille::mesh::files::Texture;
-use quadrille::mesh::surface::HeightChannel;
-use quadrille::mesh::surface::HeightMap;
-use quadrille::mesh::surface::ProceduralScene;
-use quadrille::mesh::surface::Surface;
+use quadrille::geometry::files::Material;
+use quadrille::geometry::files::Texture;
+use quadrille::geometry::surface::HeightChannel;
+use quadrille::geometry::surface::HeightMap;
+use quadrille::geometry::surface::ProceduralScene;
+use quadrille::geometry::surface::Surface;
 
 /// A flat patch of side 3 at z = 0, facing up.
 fn flat() -> Surface {

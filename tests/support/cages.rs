@@ -1,7 +1,7 @@
 //! Control cages for tests.
 
-use quadrille::mesh::files::Crease;
-use quadrille::mesh::files::Mesh;
+use quadrille::geometry::files::Crease;
+use quadrille::geometry::files::Mesh;
 
 use super::mesh;
 

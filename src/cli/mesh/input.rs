@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use crate::cli::choice::one_of;
 use crate::cli::usage::number;
 use quadrille_base::parse::{numbers, whole_number};
-use quadrille_mesh::reorder::TriangleOrder;
-use quadrille_mesh::surface::{HairOrder, HeightFilter};
-use quadrille_mesh::tessellate::GridOrder;
+use quadrille_geometry::reorder::TriangleOrder;
+use quadrille_geometry::surface::{HairOrder, HeightFilter};
+use quadrille_geometry::tessellate::GridOrder;
 use quadrille_suite::mesh_input::{Axis, LightChoice, LookSettings, MeshSettings, ShaderEffect};
 
 /// Flags about the mesh.

@@ -8,7 +8,7 @@ use crate::cli::inputs::{SceneFlags, load_scene};
 use crate::cli::interrupt;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole_task;
-use quadrille_mesh::camera::MeshCamera;
+use quadrille_geometry::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_suite::merging_runs::{MergingSettings, PreparedMerging};

@@ -7,8 +7,8 @@ use crate::frame::StochasticFrame;
 use crate::geometry::PrimitiveRef;
 use crate::shading::grid::ShadingGrid;
 use quadrille_base::math::narrow;
+use quadrille_geometry::grid::GridVertex;
 use quadrille_machine::spec;
-use quadrille_mesh::grid::GridVertex;
 use quadrille_mesh::shade::{Barycentrics, TrianglePlanes};
 
 spec! {

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::lens::{Lens, LensShear};
 use super::motion::{CameraMotion, Placement, RigidMotion, SceneMotion};
 use quadrille_base::error::Result;
-use quadrille_mesh::camera::MeshCamera;
+use quadrille_geometry::camera::MeshCamera;
 use quadrille_scene::Camera;
 
 /// A camera with a lens and everything's motion while its shutter is open.

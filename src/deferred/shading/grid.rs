@@ -15,7 +15,7 @@ use super::region::Region;
 use super::spid::{MAX_GRID_SIDE, Spid};
 use crate::raster::triangle::MovingTriangle;
 use quadrille_base::math::{narrow, whole};
-use quadrille_mesh::camera::HomogeneousPoint;
+use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::shade::TrianglePlanes;
 
 /// Cells along the sides of grids in barycentric coordinates.

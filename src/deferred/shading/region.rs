@@ -1,7 +1,7 @@
 //! The region of the picture that the shading grid of a triangle covers.
 
 use super::grid_view::{GridView, SUBPIXELS};
-use quadrille_mesh::camera::HomogeneousPoint;
+use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::clip::clip;
 
 /// Least height of a region in pixels: below it, rounding moves the shading points off the triangle.

@@ -5,10 +5,10 @@ use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, Vertex};
 use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::SampledPolygon;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::Grid;
 use quadrille_machine::Primitive;
-use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::frame::FrameSettings;
-use quadrille_mesh::grid::Grid;
 use quadrille_mesh::project::{Piece, ProjectedGrid, touched_quads};
 
 /// Properties of a material that the pipeline needs.

@@ -20,11 +20,11 @@ use quadrille_base::raster::sampled::{SampledPolygon, TileSamples};
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::raster::tiles::QUADS_PER_TILE;
 use quadrille_base::task::Task;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::{Material, Texture};
+use quadrille_geometry::grid::{Grid, Topology};
 use quadrille_machine::{Memory, Primitive, Quad, RasterTile, lines_of};
-use quadrille_mesh::camera::MeshCamera;
-use quadrille_mesh::files::{Material, Texture};
 use quadrille_mesh::frame::FrameSettings;
-use quadrille_mesh::grid::{Grid, Topology};
 use quadrille_mesh::merge::QuadFragment;
 use quadrille_mesh::shade::AlphaTests;
 

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::current_grid::GridVisibility;
 use super::draw_state::MeshDrawState;
 use quadrille_base::math::index;
+use quadrille_geometry::grid::Grid;
 use quadrille_machine::{
     Cycle, IssuePort, Primitive, Queue, Rate, Sink, Stage, StallReason, Unit, Visitor, spec,
     statistics,
 };
-use quadrille_mesh::grid::Grid;
 
 /// Lanes per warp.
 const WARP_LANES: u64 = 32;

@@ -21,10 +21,10 @@ use crate::zrop::prop::Prop;
 use crate::zrop::unit::Zrop;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::GridSource;
 use quadrille_machine::{Beat, Quad, Retired, Sink, Stage, Unit, chain};
-use quadrille_mesh::camera::MeshCamera;
 use quadrille_mesh::frame::FrameSettings;
-use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::merge::MergeUnitKind;
 
 /// Runs a scene through the pipeline, in cycles, with a unit between the depth test and the shader.

@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
-use crate::camera::MeshCamera;
-use crate::grid::{Grid, GridSource, GridVertex};
 use crate::project::{Piece, ProjectedGrid, touched_quads};
 use crate::shade::AlphaTests;
 use quadrille_base::math::fit;
@@ -17,6 +15,8 @@ use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::SampledPolygon;
 use quadrille_base::task::Task;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::{Grid, GridSource, GridVertex};
 
 /// A quad of a triangle, before the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

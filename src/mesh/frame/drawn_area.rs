@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::settings::FrameSettings;
-use crate::camera::MeshCamera;
-use crate::grid::{GridSource, batch_runs};
 use crate::project::{Piece, ProjectedGrid, UNITS};
 use quadrille_base::task::Task;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::{GridSource, batch_runs};
 
 /// Number and area of the triangles that are drawn: those that face the viewer, or whose backs are drawn,
 /// and touch the picture, whether they are hidden or not.

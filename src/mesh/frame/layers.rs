@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use super::visibility::VisibilityBuffer;
 use super::visible_frame::VisibleFrame;
-use crate::grid::GridVertex;
 use crate::shade::TrianglePlanes;
 use quadrille_base::image::{Layer, LayerPicture};
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::raster::sample_depth::NO_OWNER;
+use quadrille_geometry::grid::GridVertex;
 
 /// Identifier of a pixel that shows no triangle.
 const NO_ID: u32 = u32::MAX;

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use super::chunk::Chunk;
 use super::settings::FrameSettings;
 use super::visible_frame::VisibleFrame;
-use crate::grid::{Grid, GridSource};
 use crate::merge::unit::{NO_TARGET, target};
 use crate::merge::{MergeCounters, MergeDriver, MergeScope, MergeUnitKind, QuadFragment};
 use quadrille_base::math::{fit, prefetch};
 use quadrille_base::task::Task;
+use quadrille_geometry::grid::{Grid, GridSource};
 use quadrille_machine::Counter;
 
 /// Number of identifiers of vertices in a cache line of the host, of 64 bytes.

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use super::chunk::Chunk;
 use super::picture::SampleColours;
 use super::visible_frame::VisibleFrame;
-use crate::grid::Grid;
 use crate::shade::{Shader, TrianglePlanes, VertexStep};
 use quadrille_base::image::Frame;
 use quadrille_base::math::fit;
+use quadrille_geometry::grid::Grid;
 
 impl VisibleFrame {
     /// Number of vertices of grids that are not hidden. Reyes shades all of them.

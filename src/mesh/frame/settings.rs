@@ -1,10 +1,10 @@
 //! The settings of a frame.
 
-use crate::files::Material;
 use quadrille_base::choice;
 use quadrille_base::math::{SimdLevel, fit};
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_geometry::files::Material;
 
 choice! {
     /// Which sides of triangles are drawn.

@@ -6,12 +6,12 @@ use super::chunk::{Chunk, MemoryBudget};
 use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
-use crate::camera::MeshCamera;
-use crate::grid::{GridSource, batch_runs};
 use crate::shade::AlphaTests;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::task::Task;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::{GridSource, batch_runs};
 
 /// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
 const MAX_QUADS: u64 = (1 << 31) - 1;

@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::hint::select_unpredictable;
 
 use super::counters::MergeCounters;
-use crate::grid::Topology;
 use quadrille_base::math::fit;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_geometry::grid::Topology;
 
 /// A quad fragment of one triangle, after the early depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct QuadFragment {
     pub is_front: bool,
     /// The triangle in its grid.
     pub triangle: u16,
-    /// Identifiers of the triangle's vertices: [`Grid::ids`](crate::grid::Grid::ids).
+    /// Identifiers of the triangle's vertices: [`Grid::ids`](quadrille_geometry::grid::Grid::ids).
     pub ids: [u32; 3],
 }
 

@@ -7,10 +7,10 @@
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::texture::{MipChain, Textures};
-use crate::camera::MeshCamera;
-use crate::files::{Material, Texture};
-use crate::grid::Grid;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::{Material, Texture};
+use quadrille_geometry::grid::Grid;
 
 /// The alpha tests of a scene's materials.
 #[derive(Debug, Default)]

@@ -14,9 +14,9 @@
 
 use nalgebra::Vector3;
 
-use crate::camera::{HomogeneousPoint, MeshCamera};
-use crate::grid::GridVertex;
 use quadrille_base::math::narrow;
+use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
+use quadrille_geometry::grid::GridVertex;
 
 /// Determinant over the product of the corners' lengths below which a triangle has no area: a few
 /// times the rounding error of one that has none.

@@ -9,9 +9,9 @@ use nalgebra::Vector3;
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, dot, normalized};
 use super::points::SurfacePoints;
-use crate::camera::MeshCamera;
-use crate::files::{LightKind, PunctualLight};
 use quadrille_base::math::narrow;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::{LightKind, PunctualLight};
 
 /// Light of a scene that brings none of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

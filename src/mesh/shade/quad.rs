@@ -4,10 +4,10 @@ use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
 use super::points::SurfacePoints;
 use super::shader::Shader;
-use crate::grid::GridVertex;
 use quadrille_base::choice;
 use quadrille_base::raster::geometry::SUBPIXEL_BITS;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_geometry::grid::GridVertex;
 
 /// Subpixel units per pixel, the unit of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
@@ -214,8 +214,8 @@ fn stencil(points_px: [[f32; 2]; 4], side: f32) -> Stencil {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Texture;
     use crate::shade::texture::{MipChain, TextureRole};
+    use quadrille_geometry::files::Texture;
 
     /// Mip levels of the shading pixels of a quad for a texture of 256 texels that lies on the
     /// picture without distortion.

@@ -6,10 +6,10 @@ use super::light::{IncomingLight, Lighting, Lights};
 use super::microfacet::Microfacet;
 use super::points::SurfacePoints;
 use super::texture::{MipChain, TextureRole, Textures};
-use crate::camera::MeshCamera;
-use crate::files::{Material, Microfacets, PunctualLight, Texture};
 use quadrille_base::math::narrow;
 use quadrille_base::math::unfused::exp2;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::{Material, Microfacets, PunctualLight, Texture};
 
 /// Side of the built-in checker texture, in texels; a check is half as wide.
 const CHECKER_TEXELS: u32 = 128;

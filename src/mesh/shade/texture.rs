@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::lanes::log2;
-use crate::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
 use quadrille_base::image::srgb::srgb_decoding_table;
 use quadrille_base::math::whole;
+use quadrille_geometry::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
 
 /// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;

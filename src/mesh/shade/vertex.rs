@@ -3,9 +3,9 @@
 use super::derivatives::from_steps;
 use super::points::SurfacePoints;
 use super::shader::Shader;
-use crate::camera::MeshCamera;
-use crate::grid::GridVertex;
 use quadrille_base::math::narrow;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::GridVertex;
 
 /// Step from a vertex to a neighbour on an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

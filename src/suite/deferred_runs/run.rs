@@ -18,7 +18,7 @@ use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_deferred::draw::{
     DeferredDrawSettings, DeferredResult, draw_with_shader, mean_picture,
 };
-use quadrille_mesh::grid::GridSource;
+use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::Views;

@@ -5,10 +5,10 @@ use nalgebra::Vector3;
 use super::input::{Content, MeshInput};
 use super::settings::Axis;
 use crate::messages::Messages;
+use quadrille_geometry::files::{FileCamera, PunctualLight};
+use quadrille_geometry::front::Orientation;
+use quadrille_geometry::surface::{PICTURE_PX, box_corners};
 use quadrille_mesh::draw::near_plane;
-use quadrille_mesh::files::{FileCamera, PunctualLight};
-use quadrille_mesh::front::Orientation;
-use quadrille_mesh::surface::{PICTURE_PX, box_corners};
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,

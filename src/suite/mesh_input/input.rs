@@ -6,17 +6,21 @@ use std::path::{Path, PathBuf};
 use super::settings::MeshSettings;
 use crate::messages::Messages;
 use quadrille_base::error::{Error, Result};
-use quadrille_mesh::camera::MeshCamera;
-use quadrille_mesh::files::{BezierPatches, FileCamera, Material, Mesh, MeshFile, Texture, bounds};
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::{
+    BezierPatches, FileCamera, Material, Mesh, MeshFile, Texture, bounds,
+};
+use quadrille_geometry::grid::GridSource;
+use quadrille_geometry::reorder::TriangleOrder;
+use quadrille_geometry::surface::catmull_clark::DEFAULT_LEVELS;
+use quadrille_geometry::surface::{
+    Bumps, HAIRS, HeightChannel, HeightMap, ProceduralScene, Surface,
+};
+use quadrille_geometry::tessellate::{GridOrder, TessellateSettings, Tessellated};
+use quadrille_geometry::triangles::{Adjacency, Triangles};
+use quadrille_geometry::upright::stands_along_z;
 use quadrille_mesh::frame::FrameSettings;
-use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::mean_area::tessellate_to_mean;
-use quadrille_mesh::reorder::TriangleOrder;
-use quadrille_mesh::surface::catmull_clark::DEFAULT_LEVELS;
-use quadrille_mesh::surface::{Bumps, HAIRS, HeightChannel, HeightMap, ProceduralScene, Surface};
-use quadrille_mesh::tessellate::{GridOrder, TessellateSettings, Tessellated};
-use quadrille_mesh::triangles::{Adjacency, Triangles};
-use quadrille_mesh::upright::stands_along_z;
 
 /// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;

@@ -8,9 +8,9 @@ use crate::messages::Messages;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
-use quadrille_mesh::camera::MeshCamera;
-use quadrille_mesh::files::PunctualLight;
-use quadrille_mesh::grid::GridSource;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::files::PunctualLight;
+use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
 
 /// Largest exposure in stops, to either side.

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::checks::{each_once, one_or_more, within};
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
-use quadrille_mesh::files::ShaderEffects;
-use quadrille_mesh::reorder::TriangleOrder;
-use quadrille_mesh::surface::catmull_clark::MAX_LEVELS;
-use quadrille_mesh::surface::{HairOrder, HeightFilter, MAX_HAIRS};
-use quadrille_mesh::tessellate::{AREA_RANGE_PX, GridOrder};
+use quadrille_geometry::files::ShaderEffects;
+use quadrille_geometry::reorder::TriangleOrder;
+use quadrille_geometry::surface::catmull_clark::MAX_LEVELS;
+use quadrille_geometry::surface::{HairOrder, HeightFilter, MAX_HAIRS};
+use quadrille_geometry::tessellate::{AREA_RANGE_PX, GridOrder};
 
 /// Settings of a mesh: keys of suites, and flags of `mesh` and `deferred`, which describe them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

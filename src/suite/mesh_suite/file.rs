@@ -15,7 +15,7 @@ use crate::mesh_input::{LookSettings, MeshSettings};
 use crate::mesh_row::{MeshRunKey, Workload};
 use crate::suite_file::not_a_suite;
 use quadrille_base::error::{Error, Result};
-use quadrille_mesh::surface::ProceduralScene;
+use quadrille_geometry::surface::ProceduralScene;
 use quadrille_scene::cameras::{CameraTransform, ViewSpec};
 
 /// Keys of [`ViewSpec`] in suites.

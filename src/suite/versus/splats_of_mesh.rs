@@ -14,8 +14,8 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::encode_srgb;
 use quadrille_base::math::{SH_C0, narrow};
 use quadrille_base::task::Task;
-use quadrille_mesh::camera::MeshCamera;
-use quadrille_mesh::grid::{Grid, GridSource, GridVertex};
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::{Grid, GridSource, GridVertex};
 use quadrille_mesh::shade::{Shader, VertexStep};
 use quadrille_scene::Splat;
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use quadrille_mesh::files::parse;
+use quadrille_geometry::files::parse;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(loaded) = parse(bytes, Path::new("fuzz.gltf"), &mut |_| Ok(bytes.to_vec())) else {

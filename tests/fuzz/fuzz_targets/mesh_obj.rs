@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use quadrille_mesh::files::BezierPatches;
-use quadrille_mesh::files::parse;
+use quadrille_geometry::files::BezierPatches;
+use quadrille_geometry::files::parse;
 
 fuzz_target!(|bytes: &[u8]| {
     // Files that the mesh names hold what stands from the first material on.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use quadrille::SimdLevel;
-use quadrille::mesh::grid::{Topology, neighbours};
+use quadrille::geometry::grid::{Topology, neighbours};
 use quadrille::mesh::merge::{MergeCounters, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use quadrille::mesh::project::touched_quads;
 use quadrille::raster::geometry::Vertex;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use quadrille::mesh::grid::Topology;
+use quadrille::geometry::grid::Topology;
 use quadrille::mesh::merge::pmu::PmuSpec;
 use quadrille::mesh::merge::{
     MergeStream, MergeUnit, MergeUnitKind, PmuCounters, PmuSettings, QuadFragment,

@@ -1,7 +1,7 @@
 //! Quad-fragment merging: the examples of its paper, and random streams against its transcription.
 
 use proptest::prelude::*;
-use quadrille::mesh::grid::Topology;
+use quadrille::geometry::grid::Topology;
 use quadrille::mesh::merge::qfm::QfmSpec;
 use quadrille::mesh::merge::{
     MergeUnit, MergeUnitKind, MergedQuad, QfmCounters, QfmSettings, QuadFragment,

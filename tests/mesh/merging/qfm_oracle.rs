@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quadrille::mesh::grid::{NO_NEIGHBOUR, Topology};
+use quadrille::geometry::grid::{NO_NEIGHBOUR, Topology};
 use quadrille::mesh::merge::{MergedQuad, QfmSettings, QuadFragment};
 use quadrille::raster::samples::SamplePattern;
 

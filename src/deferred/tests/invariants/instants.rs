@@ -10,10 +10,10 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_deferred::camera::lens::Lens;
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_deferred::settings::DeferredSettings;
-use quadrille_mesh::camera::MeshCamera;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::GridSource;
+use quadrille_geometry::triangles::Triangles;
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
-use quadrille_mesh::grid::GridSource;
-use quadrille_mesh::triangles::Triangles;
 
 #[test]
 fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {

@@ -44,11 +44,11 @@ use quadrille_deferred::settings::DeferredSettings;
 use quadrille_deferred::shading::grid::ShadingGrid;
 use quadrille_deferred::shading::grid_view::{GridRule, GridView};
 use quadrille_deferred::shading::spid::Spid;
-use quadrille_mesh::camera::MeshCamera;
+use quadrille_geometry::camera::MeshCamera;
+use quadrille_geometry::grid::GridSource;
+use quadrille_geometry::triangles::Triangles;
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
-use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::shade::{Albedo, ShadeSettings, Shader, Textures};
-use quadrille_mesh::triangles::Triangles;
 use scenes::{Random, blurs, camera, frame, mesh, soup};
 
 /// All triangles of a frame as set up, with their numbers.

@@ -13,10 +13,10 @@ use quadrille_deferred::memory::depth_buffer::DepthFormat;
 use quadrille_deferred::memory::spec::MemorySpec;
 use quadrille_deferred::settings::DeferredSettings;
 use quadrille_deferred::simulate::{PipelineRun, SimulationSettings, simulate};
+use quadrille_geometry::grid::GridSource;
+use quadrille_geometry::triangles::Triangles;
 use quadrille_mesh::frame::Faces;
-use quadrille_mesh::grid::GridSource;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
-use quadrille_mesh::triangles::Triangles;
 
 /// Shading of a frame.
 struct FrameQuads<'a> {

@@ -10,8 +10,8 @@ use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion}
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_deferred::frame::StochasticFrame;
 use quadrille_deferred::settings::DeferredSettings;
-use quadrille_mesh::files::{Material, Mesh, Texture};
-use quadrille_mesh::triangles::{Adjacency, Triangles};
+use quadrille_geometry::files::{Material, Mesh, Texture};
+use quadrille_geometry::triangles::{Adjacency, Triangles};
 use quadrille_scene::{Camera, Intrinsics};
 
 /// A generator of numbers for scenes.
@@ -29,7 +29,7 @@ impl Random {
 
 fn parsed(text: &str) -> Mesh {
     let no_files = &mut |name: &str| unreachable!("{name}");
-    let loaded = quadrille_mesh::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
+    let loaded = quadrille_geometry::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
     loaded.unwrap().mesh
 }
 

@@ -10,10 +10,10 @@
 //! order of merging. The third is decided on the finished quad: a shading pixel that is uncovered
 //! then was uncovered at every merge.
 
-use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 use crate::merge::unit::{MergedQuad, QuadFragment};
 use quadrille_base::math::low;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_geometry::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
 /// Words of a triangle mask.
 const WORDS: usize = MAX_GRID_TRIANGLES / 64;

@@ -23,8 +23,8 @@ mod entry;
 use super::associative::AssociativeMemory;
 use super::counters::{MergeCounters, QfmCounters};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, QuadFragment};
-use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use entry::QfmEntry;
+use quadrille_geometry::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use quadrille_machine::spec;
 
 spec! {

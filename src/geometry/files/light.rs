@@ -47,7 +47,7 @@ impl SpotCone {
 
     /// Scale and offset that turn the cosine of the angle to the axis into the square root of the
     /// light's share, before it is clamped to 0 to 1.
-    pub(crate) fn ramp(&self) -> [f64; 2] {
+    pub fn ramp(&self) -> [f64; 2] {
         let [inner, outer] = self.angles.map(f64::cos);
         let scale = 1.0 / (inner - outer).max(Self::LEAST_DIFFERENCE);
         [scale, -outer * scale]

@@ -51,7 +51,7 @@ pub enum Microfacets {
 
 impl Microfacets {
     /// Index into `Mesh::textures` of the texture that holds linear data, if there is one.
-    pub(crate) fn data_texture(self) -> Option<u32> {
+    pub fn data_texture(self) -> Option<u32> {
         match self {
             Self::Metallic { texture, .. } => texture,
             Self::Specular { .. } => None,

@@ -1,0 +1,20 @@
+//! Triangle meshes and curved surfaces: their files, the camera that projects them, and the grids in which
+//! a pipeline draws them.
+//!
+//! ```text
+//! files::Mesh --triangles-----------------------------------+
+//! control cage, Bezier patches, procedural --surface        +--> grids in submission order
+//!                              --tessellate-----------------+
+//! ```
+
+pub mod camera;
+pub mod files;
+pub mod front;
+pub mod grid;
+mod polygon;
+pub mod reorder;
+pub mod surface;
+pub mod tessellate;
+pub mod triangles;
+pub mod upright;
+mod vertex_names;
