@@ -144,7 +144,8 @@ fn serve(
             reply,
         } = drawing;
         let draw = || {
-            let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera));
+            let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
+                .relative_to(source.origin());
             let frame = settings.frame(&camera, SAMPLES, look.0)?;
             let visible = VisibleFrame::new_task(&*source, [&view; 2], &frame, &task)?;
             let shading = visible.merged(&*source, MergeUnitKind::None);

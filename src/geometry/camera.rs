@@ -7,8 +7,10 @@ use quadrille_scene::Camera;
 /// A camera with a near plane.
 #[derive(Debug, Clone)]
 pub struct MeshCamera {
-    /// Position, orientation and lens.
+    /// Position, orientation and lens, in a space that may have its own origin.
     pub camera: Camera,
+    /// Origin of that space in the world.
+    origin: [f64; 3],
     /// Distance of the near plane in world units, above zero.
     pub near: f64,
 }
@@ -27,10 +29,28 @@ pub struct HomogeneousPoint {
 impl MeshCamera {
     /// Adds a near plane to a camera.
     pub fn new(camera: Camera, near: f64) -> Self {
-        Self { camera, near }
+        Self {
+            camera,
+            origin: [0.0; 3],
+            near,
+        }
     }
 
-    /// Projects a point of the world.
+    /// The same view of positions that are relative to `origin` instead of the view's own.
+    #[must_use]
+    pub fn relative_to(mut self, origin: [f64; 3]) -> Self {
+        let by = [0, 1, 2].map(|axis| origin[axis] - self.origin[axis]);
+        self.camera = self.camera.relative_to(by).into_owned();
+        Self { origin, ..self }
+    }
+
+    /// The camera in the world.
+    pub fn in_world(&self) -> Camera {
+        let back = self.origin.map(|axis| -axis);
+        self.camera.relative_to(back).into_owned()
+    }
+
+    /// Projects a point relative to the origin.
     #[inline]
     pub fn project(&self, position: [f32; 3]) -> HomogeneousPoint {
         let camera = &self.camera;
@@ -43,7 +63,7 @@ impl MeshCamera {
         }
     }
 
-    /// Position of a point of the world on the picture, in pixels. Points nearer than the near plane
+    /// Position of a point on the picture, in pixels. Points nearer than the near plane
     /// are taken to lie on it.
     #[inline]
     pub fn position_px(&self, position: [f32; 3]) -> [f64; 2] {
@@ -84,10 +104,16 @@ impl MeshCamera {
         )
     }
 
-    /// Position of the camera in the world.
+    /// Position of the camera relative to the origin.
     pub fn eye(&self) -> [f64; 3] {
         let camera = &self.camera;
         let inverse = camera.view_from_world.transpose();
         (inverse * -camera.translation_in_view).into()
+    }
+
+    /// Position of the camera in the world.
+    pub fn eye_in_world(&self) -> [f64; 3] {
+        let eye = self.eye();
+        [0, 1, 2].map(|axis| eye[axis] + self.origin[axis])
     }
 }

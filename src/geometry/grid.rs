@@ -105,7 +105,10 @@ pub trait GridSource: Sync {
     /// Textures of the materials.
     fn textures(&self) -> &[Texture];
 
-    /// Bounding box: least and greatest corner.
+    /// Origin in the world of the positions of grids.
+    fn origin(&self) -> [f64; 3];
+
+    /// Bounding box: least and greatest corner, relative to the origin.
     fn bounds(&self) -> [[f32; 3]; 2];
 }
 

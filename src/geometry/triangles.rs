@@ -224,6 +224,10 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         &self.mesh.borrow().textures
     }
 
+    fn origin(&self) -> [f64; 3] {
+        self.mesh.borrow().origin
+    }
+
     fn bounds(&self) -> [[f32; 3]; 2] {
         self.bounds
     }

@@ -120,14 +120,14 @@ pub fn draw_mesh_task(
 ) -> Result<(Frame, MeshResult)> {
     let source = Triangles::new_task(mesh, settings.adjacency, task)?;
     let near = match settings.near {
-        None => near_plane(camera, source.bounds()),
+        None => near_plane(&camera.relative_to(mesh.origin), source.bounds()),
         Some(near) if near > 0.0 && near.is_finite() => near,
         Some(near) => {
             let found = near.to_string();
             return Err(Error::argument("near", "a distance above 0", found));
         }
     };
-    let view = MeshCamera::new(camera.clone(), near);
+    let view = MeshCamera::new(camera.clone(), near).relative_to(mesh.origin);
     let frame = FrameSettings {
         size: [camera.width, camera.height],
         pattern: SamplePattern::standard(settings.samples)?.shared(),
@@ -149,7 +149,7 @@ pub fn draw_mesh_task(
     Ok((picture, MeshResult::of(&visible, &shading)))
 }
 
-/// Distance of the near plane for the content of a box: a thousandth of the distance to its middle.
+/// Distance of the near plane for the content of a box around a mesh, in the camera's space: a thousandth of the distance to its middle.
 pub fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
     let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
     let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);

@@ -13,6 +13,7 @@
 mod arcade_flight;
 mod assumptions;
 mod defaults;
+mod far;
 mod frame;
 mod front;
 mod grid;

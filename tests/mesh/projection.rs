@@ -58,10 +58,7 @@ fn the_near_plane_cuts() {
 #[test]
 fn a_cut_floor_has_the_depths_of_the_whole() {
     const HEIGHT: f32 = 0.5;
-    let view = MeshCamera {
-        near: 1e-4,
-        ..view()
-    };
+    let view = MeshCamera::new(view().camera, 1e-4);
     for x in [-20.0, 0.0, 7.0] {
         // The corner is at a whole pixel of row 51, so that snapping does not move it. The horizon is at row 50.
         let corners = [

@@ -37,7 +37,7 @@ pub(super) fn run(
     };
     let (_, source) = source?;
     let source = source.as_ref();
-    let view = MeshCamera::new(camera.clone(), input.near(camera));
+    let view = MeshCamera::new(camera.clone(), input.near(camera)).relative_to(source.origin());
     let textures = Textures::new(source.textures(), source.materials());
     let shader = look.shader(source, &textures, &view);
     if let Some(path) = &flags.to_splats {

@@ -41,6 +41,17 @@ impl ShutterView {
         })
     }
 
+    /// The same view of a scene whose positions are relative to `origin` instead of the world's.
+    #[must_use]
+    pub fn relative_to(mut self, origin: [f64; 3]) -> Self {
+        self.ends = self.ends.map(|end| end.relative_to(origin));
+        self.middle = self.middle.relative_to(origin);
+        for (_, motion) in &mut self.motion.draws {
+            motion.centre -= Vector3::from(origin);
+        }
+        self
+    }
+
     /// The view half-way between the opening and the closing of the shutter.
     pub fn middle(&self) -> &MeshCamera {
         &self.middle

@@ -3,14 +3,18 @@
 use std::path::Path;
 
 use super::build::MAX_VERTICES;
+use super::origin::Middle;
 use super::text::{self, Lines};
 use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::math::narrow;
 use quadrille_scene::bytes::Bytes;
 
 /// Bicubic Bezier patches that share control points.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BezierPatches {
-    /// Control points in world units, finite.
+    /// Origin of the control points in the world: zero, unless they lie far from it.
+    pub origin: [f64; 3],
+    /// Control points relative to the origin in world units, finite.
     pub points: Vec<[f32; 3]>,
     /// Indices into `points` of each patch's control points, row by row.
     pub patches: Vec<[u32; 16]>,
@@ -59,8 +63,11 @@ impl Rows<'_> {
         }
         let mut points = Vec::new();
         for _ in 0..count {
-            points.push(self.row(text::number)?);
+            points.push(self.row(text::number::<f64>)?);
         }
+        let origin = Middle::of(&points).map_or([0.0; 3], |middle| middle.origin());
+        let relative = |p: [f64; 3]| [0, 1, 2].map(|k| narrow(p[k] - origin[k]));
+        let points = points.into_iter().map(relative).collect();
         for (number, patch) in &patches {
             if let Some(wrong) = patch.iter().find(|point| !(1..=count).contains(point)) {
                 self.number = *number;
@@ -71,7 +78,11 @@ impl Rows<'_> {
         let patches = patches
             .map(|(_, patch)| patch.map(|point| point - 1))
             .collect();
-        Ok(BezierPatches { points, patches })
+        Ok(BezierPatches {
+            origin,
+            points,
+            patches,
+        })
     }
 
     /// Reads the `N` values of the next line that is not empty.

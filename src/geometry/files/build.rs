@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 
 use super::material::Material;
 use super::mesh::{Corner, Loaded, Mesh, NONE};
+use super::origin::Middle;
 use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
 
@@ -44,10 +45,19 @@ impl MeshBuilder {
         }
     }
 
-    /// Returns the index of a finite position, which it shares with equal ones.
-    pub(super) fn position(&mut self, position: [f32; 3]) -> Result<u32> {
+    /// Chooses the origin for positions like these, before the first one is added. `single` holds positions as the
+    /// file has them in single precision, which may be too coarse for them.
+    pub(super) fn set_origin(&mut self, positions: &[[f64; 3]], single: &[[f64; 3]]) {
+        self.mesh.origin = Middle::of(positions).map_or([0.0; 3], |middle| middle.origin());
+        let warning = Middle::of(single).and_then(|middle| middle.warning());
+        warning.into_iter().for_each(|warning| self.warn(warning));
+    }
+
+    /// Returns the index of a position in the world, which fits f32. Positions that are equal in f32 share it.
+    pub(super) fn position(&mut self, position: [f64; 3]) -> Result<u32> {
+        let origin = self.mesh.origin;
         // Adding zero turns -0 into 0.
-        let position = position.map(|x| x + 0.0);
+        let position = [0, 1, 2].map(|k| narrow(position[k] - origin[k]) + 0.0);
         let bits = position.map(f32::to_bits);
         if let Some(&at) = self.welded.get(&bits) {
             return Ok(at);
@@ -93,7 +103,8 @@ impl MeshBuilder {
         unit.map_or(Ok(NONE), |unit| self.normal(unit.map(narrow).into()))
     }
 
-    fn index(&self, count: usize, what: &str) -> Result<u32> {
+    /// Index of what follows `count` vertices, within the limit.
+    pub(super) fn index(&self, count: usize, what: &str) -> Result<u32> {
         let next = u32::try_from(count).ok();
         let is_free = |next: &u32| u64::from(*next) < MAX_VERTICES;
         next.filter(is_free).ok_or_else(|| Error::Limit {

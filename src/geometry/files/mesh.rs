@@ -42,7 +42,9 @@ pub struct Crease {
 /// corners, and that there is at least one material.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
-    /// Positions, in world units.
+    /// Origin of the positions in the world: zero, unless they lie far from it. Cameras and lights are in the world.
+    pub origin: [f64; 3],
+    /// Positions relative to the origin, in world units.
     pub positions: Vec<[f32; 3]>,
     /// Unit normals.
     pub normals: Vec<[f32; 3]>,

@@ -10,6 +10,7 @@ mod material;
 mod mesh;
 mod mtl;
 mod obj;
+mod origin;
 mod ply;
 mod sides;
 mod text;

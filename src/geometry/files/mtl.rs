@@ -127,7 +127,7 @@ impl MtlMaterial {
             b"kd" => self.diffuse = Some(colour(rest)?),
             b"ks" => self.specular = colour(rest)? != [0.0; 3],
             b"ns" => {
-                let [exponent] = numbers(&mut words(rest))?;
+                let [exponent] = numbers::<f32, 1>(&mut words(rest))?;
                 self.exponent = exponent.clamp(0.0, MAX_SHININESS);
             }
             b"d" => {
@@ -135,7 +135,7 @@ impl MtlMaterial {
                 return Ok((opacity < 1.0).then_some(TRANSPARENT));
             }
             b"tr" => {
-                let [transparency] = numbers(&mut words(rest))?;
+                let [transparency] = numbers::<f32, 1>(&mut words(rest))?;
                 return Ok((transparency > 0.0).then_some(TRANSPARENT));
             }
             b"map_kd" => self.base = Some(texture(rest)?),
@@ -246,7 +246,7 @@ fn texture(rest: &[u8]) -> Result<String, Mismatch> {
         for at in 0..most {
             let (value, after) = text::keyword(rest);
             // Optional arguments are numbers, and file names seldom are.
-            if at >= least && (text::number(value).is_err() || after.is_empty()) {
+            if at >= least && (text::number::<f32>(value).is_err() || after.is_empty()) {
                 break;
             }
             rest = after;

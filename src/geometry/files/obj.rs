@@ -48,6 +48,12 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         positions,
         ..
     } = reader;
+    builder.set_origin(&positions, &[]);
+    let positions = positions.iter().map(|&position| builder.position(position));
+    let positions = positions.collect::<Result<Vec<u32>>>()?;
+    for corner in &mut builder.mesh.corners {
+        corner.position = positions[corner.position as usize];
+    }
     reader.tags.resolve(&mut builder.mesh, &positions, path)?;
     if positions.is_empty() {
         return Err(Error::malformed(path, "file", "vertices", "none"));
@@ -84,8 +90,8 @@ fn decode_colours(builder: &mut MeshBuilder) {
 #[derive(Default)]
 struct ObjReader {
     builder: MeshBuilder,
-    /// Index in the mesh of each `v`.
-    positions: Vec<u32>,
+    /// Position of each `v`. Until the end of the file, corners refer to these.
+    positions: Vec<[f64; 3]>,
     /// Number of lines `vt` so far.
     uvs: usize,
     /// Index in the mesh of each `vn`.
@@ -117,18 +123,19 @@ impl ObjReader {
         let mut words = words(rest);
         match keyword {
             b"v" => {
-                let position = numbers(&mut words).map_err(&malformed)?;
+                let position: [f64; 3] = numbers(&mut words).map_err(&malformed)?;
                 // Three more numbers are a colour in sRGB, one is a weight.
                 let more = [words.next(), words.next(), words.next()];
                 if let [Some(red), Some(green), Some(blue)] = more {
-                    let colour = numbers(&mut [red, green, blue].into_iter());
+                    let colour = numbers::<f32, 3>(&mut [red, green, blue].into_iter());
                     self.colour(colour.map_err(malformed)?)?;
                 }
-                self.positions.push(self.builder.position(position)?);
+                self.builder.index(self.positions.len(), "vertices")?;
+                self.positions.push(position);
             }
             b"vt" => {
-                let [u] = numbers(&mut words).map_err(&malformed)?;
-                let v = words.next().map_or(Ok(0.0), text::number);
+                let [u] = numbers::<f32, 1>(&mut words).map_err(&malformed)?;
+                let v = words.next().map_or(Ok(0.0_f32), text::number);
                 let v = v.map_err(malformed)?;
                 // v points down in a mesh and up in the file.
                 self.builder.uv([u, 1.0 - v])?;
@@ -177,7 +184,7 @@ impl ObjReader {
                 return Err(("v, v/vt, v//vn or v/vt/vn".into(), quoted(word)));
             };
             self.corners.push(Corner {
-                position: self.positions[position],
+                position: u32::try_from(position).unwrap_or(NONE),
                 uv: uv.and_then(|uv| u32::try_from(uv).ok()).unwrap_or(NONE),
                 normal: normal.map_or(NONE, |normal| self.normals[normal]),
                 colour: self.colours.get(position).copied().unwrap_or(NONE),
@@ -288,7 +295,7 @@ impl Tags {
         }
         let (ints, floats) = values[..ints + floats].split_at(ints);
         for (at, vertices) in ints.chunks_exact(step).enumerate() {
-            let mut sharpness = text::number(floats.get(at).unwrap_or(&floats[0]))?.max(0.0);
+            let mut sharpness = text::number::<f32>(floats.get(at).unwrap_or(&floats[0]))?.max(0.0);
             if sharpness >= INFINITE_SHARPNESS {
                 sharpness = f32::INFINITY;
             }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::build::finite;
 use quadrille_base::error::Mismatch;
+use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::quoted;
 
 /// Iterator over the lines of a text with their numbers, from 1. A line that ends in a backslash and
@@ -86,18 +87,18 @@ pub(super) fn parsed<T: FromStr>(word: &[u8]) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// Parses a finite number.
-pub(crate) fn number(word: &[u8]) -> Result<f32, Mismatch> {
-    let parsed = parsed(word).ok_or_else(|| ("a number".to_owned(), quoted(word)))?;
-    let [number] = finite([parsed]).map_err(|(expected, _)| (expected, quoted(word)))?;
-    Ok(number)
+/// Parses a number that is finite in single precision.
+pub(crate) fn number<T: FromStr + Copy + Into<f64>>(word: &[u8]) -> Result<T, Mismatch> {
+    let parsed: T = parsed(word).ok_or_else(|| ("a number".to_owned(), quoted(word)))?;
+    finite([narrow(parsed.into())]).map_err(|(expected, _)| (expected, quoted(word)))?;
+    Ok(parsed)
 }
 
-/// Parses the first `N` of `words` as finite numbers.
-pub(crate) fn numbers<'a, const N: usize>(
+/// Parses the first `N` of `words` as numbers.
+pub(crate) fn numbers<'a, T: FromStr + Copy + Into<f64> + Default, const N: usize>(
     words: &mut impl Iterator<Item = &'a [u8]>,
-) -> Result<[f32; N], Mismatch> {
-    let mut values = [0.0; N];
+) -> Result<[T; N], Mismatch> {
+    let mut values = [T::default(); N];
     for (at, value) in values.iter_mut().enumerate() {
         let word = words.next();
         *value = number(word.ok_or_else(|| (format!("{N} numbers"), at.to_string()))?)?;

@@ -78,6 +78,7 @@ pub struct Surface {
     pub(super) geometry: Arc<dyn Geometry>,
     owners: Arc<Owners>,
     materials: Arc<PatchMaterials>,
+    origin: [f64; 3],
     /// Number of patches of all copies.
     patches: usize,
     /// Number of patches of a copy. Ownership and materials are the same for all copies.
@@ -96,6 +97,7 @@ impl Surface {
             geometry: Arc::new(geometry),
             owners: Arc::new(owners),
             materials: Arc::new(materials),
+            origin: [0.0; 3],
             patches,
             patches_per_copy: patches.max(1),
         }
@@ -110,12 +112,23 @@ impl Surface {
         }
     }
 
+    /// The same surface with its positions relative to a point of the world.
+    #[must_use]
+    pub fn with_origin(self, origin: [f64; 3]) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Origin of the positions in the world.
+    pub fn origin(&self) -> [f64; 3] {
+        self.origin
+    }
+
     /// Number of patches.
     pub fn patches(&self) -> usize {
         self.patches
     }
 
-    /// Returns the position at `u` and `v` (0 to 1) of a patch in world units, without regard to
+    /// Returns the position at `u` and `v` (0 to 1) of a patch relative to the origin, without regard to
     /// owners.
     #[inline]
     pub fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {

@@ -98,6 +98,10 @@ impl GridSource for Tessellated {
         self.surface.textures()
     }
 
+    fn origin(&self) -> [f64; 3] {
+        self.surface.origin()
+    }
+
     fn bounds(&self) -> [[f32; 3]; 2] {
         self.surface.bounds()
     }

@@ -60,7 +60,9 @@ pub struct Shader<'a> {
     textures: &'a Textures,
     lights: Lights,
     exposure: f32,
+    /// Position of the camera relative to the origin of positions.
     eye: [f64; 3],
+    eye_in_world: [f64; 3],
     /// Substitute for materials that the scene lacks.
     fallback: Material,
     checker: Option<(MipChain, f32)>,
@@ -85,15 +87,16 @@ impl<'a> Shader<'a> {
             lights: Lights::new(settings.lighting, view),
             exposure: settings.exposure_stops.exp2(),
             eye: view.eye(),
+            eye_in_world: view.eye_in_world(),
             fallback: Material::default(),
             checker,
         }
     }
 
-    /// Replaces the default light by `lights`, which may be empty.
+    /// Replaces the default light by `lights` in the world, which may be empty.
     #[must_use]
     pub fn lit_by(mut self, lights: &[PunctualLight]) -> Self {
-        self.lights = Lights::punctual(lights, self.eye);
+        self.lights = Lights::punctual(lights, self.eye_in_world);
         self
     }
 

@@ -108,8 +108,15 @@ pub enum EyeRule {
     ForSphere,
     /// This position, in world units.
     At(Vector3<f64>),
-    /// In this direction from the subject, as close as possible with all points in view.
-    ForPoints(Vector3<f64>, Vec<[f32; 3]>),
+    /// As close as possible with all points in view.
+    ForPoints {
+        /// Direction from the subject to the eye.
+        direction: Vector3<f64>,
+        /// The points, relative to the origin.
+        points: Vec<[f32; 3]>,
+        /// Origin in the world.
+        origin: [f64; 3],
+    },
 }
 
 /// The default view of a scene.

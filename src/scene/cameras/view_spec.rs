@@ -164,8 +164,16 @@ impl ViewSpec {
             (Some(eye), _) => Vector3::from(eye),
             (None, EyeRule::At(eye)) => *eye,
             (None, EyeRule::ForSphere) => subject.default_eye(&intrinsics, up),
-            (None, EyeRule::ForPoints(direction, points)) => {
-                fitting_eye(&intrinsics, target, *direction, up, points)
+            (
+                None,
+                EyeRule::ForPoints {
+                    direction,
+                    points,
+                    origin,
+                },
+            ) => {
+                let origin = Vector3::from(*origin);
+                origin + fitting_eye(&intrinsics, target - origin, *direction, up, points)
             }
         };
         let cameras = match self.orbit {

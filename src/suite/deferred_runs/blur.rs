@@ -152,7 +152,7 @@ impl BlurSettings {
             }
             let lens = self.lens(camera, input)?;
             let view = ShutterView::new(camera, input.near(camera), lens, motion)?;
-            Ok((camera.clone(), view))
+            Ok((camera.clone(), view.relative_to(input.origin())))
         });
         views.collect()
     }

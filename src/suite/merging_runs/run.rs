@@ -112,7 +112,8 @@ impl PreparedMerging<'_> {
             let (area, source) = source?;
             let textures = Textures::new(source.textures(), source.materials());
             for camera in &self.views.cameras {
-                let view = MeshCamera::new(camera.clone(), self.input.near(camera));
+                let view = MeshCamera::new(camera.clone(), self.input.near(camera))
+                    .relative_to(source.origin());
                 let to_mean = self.tessellated_to_mean(area, camera, &view, level)?;
                 let source = to_mean.as_deref().unwrap_or(source.as_ref());
                 for &msaa in &self.settings.merging.msaa {

@@ -45,7 +45,11 @@ impl MeshInput {
         };
         Framing {
             subject: FramingTarget { centre, radius },
-            eye: EyeRule::ForPoints(towards, points),
+            eye: EyeRule::ForPoints {
+                direction: towards,
+                points,
+                origin: self.origin(),
+            },
             up: orientation.up.into(),
             fov_degrees: DEFAULT_FOV_DEGREES,
             size: DEFAULT_SIDE_PX,
@@ -94,12 +98,13 @@ impl MeshInput {
         }
     }
 
-    /// Centre and radius of a bounding sphere.
+    /// Centre in the world and radius of a bounding sphere.
     fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
         let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
         let radius = (greatest - least).norm() / 2.0;
         let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
-        ((least + greatest) / 2.0, radius)
+        let middle = (least + greatest) / 2.0;
+        (middle + Vector3::from(self.origin()), radius)
     }
 
     /// Warns of blended materials, for a command that draws them opaque.
@@ -112,7 +117,7 @@ impl MeshInput {
         }
     }
 
-    /// Middle of the bounding box.
+    /// Middle of the bounding box in the world.
     pub fn centre(&self) -> Vector3<f64> {
         self.bounding_sphere().0
     }
@@ -124,6 +129,6 @@ impl MeshInput {
         };
         let stated = self.cameras.iter().find(is_it).map(|file| file.near);
         let stated = self.settings.near.or(stated);
-        stated.unwrap_or_else(|| near_plane(camera, self.bounds))
+        stated.unwrap_or_else(|| near_plane(&camera.relative_to(self.origin()), self.bounds))
     }
 }

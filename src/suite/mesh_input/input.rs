@@ -50,6 +50,15 @@ pub(super) enum Content {
 }
 
 impl Content {
+    /// Origin of the positions in the world.
+    fn origin(&self) -> [f64; 3] {
+        match self {
+            Self::Polygons(mesh) => mesh.origin,
+            Self::Patches(patches) => patches.origin,
+            Self::Procedural(_) => [0.0; 3],
+        }
+    }
+
     /// Positions of a file: vertices or control points.
     pub(super) fn points(&self) -> &[[f32; 3]] {
         match self {
@@ -262,6 +271,11 @@ impl MeshInput {
         })))
     }
 
+    /// Origin in the world of the positions of all sources.
+    pub fn origin(&self) -> [f64; 3] {
+        self.content.origin()
+    }
+
     fn tessellation(&self, area: f64) -> TessellateSettings {
         TessellateSettings {
             triangle_area_px: area,
@@ -305,6 +319,7 @@ impl MeshInput {
                     ..Material::default()
                 };
                 Surface::bezier(&patches.points, &patches.patches, material)?
+                    .with_origin(patches.origin)
             }
             Content::Procedural(ProceduralScene::FurBall) => {
                 let order = settings.hair_order.unwrap_or_default();

@@ -66,7 +66,7 @@ impl Comparison<'_> {
         let mut profile = hint.unwrap_or_default();
         // Meshes may be small, and both subjects have to be visible from the same distance.
         profile.near = profile.near.min(self.view.near);
-        let camera = &self.view.camera;
+        let camera = &self.view.in_world();
         let (splats, level) = (&scene.splats, self.settings.level);
         let prepared = PreparedView::new_task(splats, camera, &profile, level, self.task)?;
         let (of_splats, splats) = self.splats(&prepared)?;

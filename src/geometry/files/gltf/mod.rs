@@ -10,6 +10,8 @@ mod skin;
 mod texture_mapping;
 mod viewpoints;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use super::build::MeshBuilder;
@@ -17,7 +19,9 @@ use super::mesh::Loaded;
 use materials::Materials;
 use primitive::{CheckedPrimitive, Pose};
 use quadrille_base::error::{Error, Result};
-use quadrille_scene::formats::gltf::{BufferStore, Document, Resolve, instances, split};
+use quadrille_scene::formats::gltf::{
+    BufferStore, Document, MeshInstance, Placement, Resolve, instances, split,
+};
 use skin::Skins;
 
 /// Extensions that a document may require and that are read.
@@ -28,6 +32,9 @@ const EXTENSIONS: [&str; 5] = [
     "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
 ];
+
+/// Number of positions to examine for the origin.
+const SAMPLES: usize = 4096;
 
 /// Prefix of the names of extensions that affect colours alone. A document may require any of them.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
@@ -80,12 +87,19 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     Error::check_limit("displacements by morph targets", most, displacements)?;
     let mut materials = Materials::new(&document, &store);
     let skins = Skins::of(&document, &store, &mut builder)?;
-    for instance in &instances {
+    let joints = |instance: &MeshInstance| {
         let skin = document.nodes[instance.node].skin;
-        let joints = skin
-            .map(|at| skins.joints(at, &store))
-            .transpose()?
-            .flatten();
+        let joints = skin.map(|at| skins.joints(at, &store)).transpose();
+        joints.map(Option::flatten)
+    };
+    let [placed, single] = sampled_positions(&instances, &shapes, &store, |instance| {
+        // At rest, a joint places the mesh as a whole.
+        let joint = joints(instance)?.and_then(|joints| joints.first());
+        Ok(joint.unwrap_or(&instance.placement))
+    })?;
+    builder.set_origin(&placed, &single);
+    for instance in &instances {
+        let joints = joints(instance)?;
         let weights = morph::weights(&document, instance);
         let pose = Pose { weights, joints };
         for shape in &shapes[instance.mesh] {
@@ -97,6 +111,36 @@ pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     loaded.has_stated_axes = true;
     loaded.cameras = cameras;
     Ok(loaded)
+}
+
+/// Some positions of all instances, evenly spaced: in the world, and as the file holds them.
+fn sampled_positions<'a>(
+    instances: &'a [MeshInstance],
+    shapes: &[Vec<CheckedPrimitive<'_>>],
+    store: &BufferStore<'_>,
+    placement: impl Fn(&'a MeshInstance) -> Result<&'a Placement>,
+) -> Result<[Vec<[f64; 3]>; 2]> {
+    let drawn = |instance: &'a MeshInstance| {
+        let shapes = (0..shapes[instance.mesh].len()).map(move |shape| [instance.mesh, shape]);
+        shapes.map(move |shape| (instance, shape))
+    };
+    let step = instances.iter().flat_map(drawn).count().div_ceil(SAMPLES);
+    let count = SAMPLES / instances.iter().flat_map(drawn).count().clamp(1, SAMPLES);
+    let mut samples = HashMap::new();
+    let [mut placed, mut single] = [Vec::new(), Vec::new()];
+    for (instance, [mesh, shape]) in instances.iter().flat_map(drawn).step_by(step.max(1)) {
+        let positions = match samples.entry([mesh, shape]) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(shapes[mesh][shape].sampled(count, store)?),
+        };
+        let placement = placement(instance)?;
+        placed.extend(positions.iter().map(|&position| placement.point(position)));
+        single.extend(positions.iter().map(|position| position.map(f64::from)));
+    }
+    let is_finite = |position: &[f64; 3]| position.iter().all(|c| c.is_finite());
+    placed.retain(is_finite);
+    single.retain(is_finite);
+    Ok([placed, single])
 }
 
 fn check_version(document: &Document, path: &Path) -> Result<()> {

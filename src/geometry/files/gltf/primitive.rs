@@ -8,6 +8,7 @@ use super::morph::displaced;
 use super::skin::SkinnedVertices;
 use super::texture_mapping::TextureMapping;
 use quadrille_base::error::Result;
+use quadrille_base::math::narrow;
 use quadrille_scene::formats::gltf::{BufferStore, Document, MeshInstance, Placement, Primitive};
 
 /// Sets of four joints and weights that are read for each vertex.
@@ -163,6 +164,13 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
+    /// Up to about `count` evenly spaced positions, as the file holds them.
+    pub(super) fn sampled(&self, count: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 3]>> {
+        let positions = store.vectors::<3>(self.position)?;
+        let step = positions.len().div_ceil(count).max(1);
+        Ok(positions.into_iter().step_by(step).collect())
+    }
+
     /// Adds the triangles of an instance in a pose, placed in the world, as a draw.
     pub(super) fn add(
         &self,
@@ -224,7 +232,8 @@ impl<'a> CheckedPrimitive<'a> {
         {
             let placement = skinned(vertex).unwrap_or(instance.placement);
             let placed = placement.point(position);
-            let position = builder.position(finite(placed).map_err(wrong("POSITION"))?)?;
+            finite(placed.map(narrow)).map_err(wrong("POSITION"))?;
+            let position = builder.position(placed)?;
             corners.push(Corner {
                 position,
                 uv: NONE,

@@ -49,6 +49,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         columns: VertexColumns::of(&header.elements[vertices], path)?,
         face_columns: face_columns.transpose()?.unwrap_or_default(),
         builder: MeshBuilder::new(path),
+        positions: Vec::new(),
         vertices: Vec::new(),
         polygons: Polygons::default(),
     };
@@ -74,6 +75,10 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
         let (word, name) = comment.trim().split_once(char::is_whitespace)?;
         (word == TEXTURE_COMMENT).then(|| name.trim())
     });
+    let is_single = reader
+        .columns
+        .has_single_positions(&header.elements[vertices]);
+    reader.place(is_single)?;
     reader.finish(&textures.collect::<Vec<_>>(), resolve)
 }
 
@@ -81,6 +86,8 @@ struct PlyReader {
     columns: VertexColumns,
     face_columns: FaceColumns,
     builder: MeshBuilder,
+    positions: Vec<[f64; 3]>,
+    /// The vertices; their positions follow when all are known.
     vertices: Vec<Corner>,
     /// They may precede the vertices in the file.
     polygons: Polygons,
@@ -89,16 +96,26 @@ struct PlyReader {
 impl PlyReader {
     fn vertex(&mut self, (position, normal, uv, colour): VertexValues) -> Result<()> {
         let builder = &mut self.builder;
-        let position = builder.position(position)?;
+        builder.index(self.positions.len(), "vertices")?;
+        self.positions.push(position);
         let normal = normal.map_or(Ok(NONE), |normal| builder.normal(normal))?;
         let uv = uv.map_or(Ok(NONE), |[u, v]| builder.uv([u, 1.0 - v]))?;
         let colour = colour.map_or(Ok(NONE), |colour| builder.colour(colour))?;
         self.vertices.push(Corner {
-            position,
+            position: NONE,
             uv,
             normal,
             colour,
         });
+        Ok(())
+    }
+
+    fn place(&mut self, is_single: bool) -> Result<()> {
+        let single = if is_single { &self.positions[..] } else { &[] };
+        self.builder.set_origin(&self.positions, single);
+        for (corner, position) in self.vertices.iter_mut().zip(&self.positions) {
+            corner.position = self.builder.position(*position)?;
+        }
         Ok(())
     }
 

@@ -97,6 +97,13 @@ impl VertexColumns {
         })
     }
 
+    /// Whether the file holds positions in single precision.
+    pub(super) fn has_single_positions(&self, element: &Element) -> bool {
+        let is_single =
+            |at: usize| matches!(element.properties[at].kind, Kind::Scalar(Scalar::F32));
+        self.position.into_iter().any(is_single)
+    }
+
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
         let normal = self.normal.into_iter().flatten();
         let uv = self.uv.into_iter().flatten();
@@ -109,7 +116,8 @@ impl VertexColumns {
     }
 
     pub(super) fn values(&self, row: &Row) -> Result<VertexValues, Mismatch> {
-        let position = numbers(row, self.position)?;
+        let position = self.position.map(|at| number(row, at));
+        finite(position.map(narrow))?;
         let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
         let uv = self.uv.map(|at| numbers(row, at)).transpose()?;
         let colour = self.colour.map(|of| of.value(row)).transpose()?;
@@ -119,7 +127,7 @@ impl VertexColumns {
 
 /// Position, normal, texture coordinates and colour of a vertex.
 pub(super) type VertexValues = (
-    [f32; 3],
+    [f64; 3],
     Option<[f32; 3]>,
     Option<[f32; 2]>,
     Option<[f32; 4]>,
@@ -135,5 +143,9 @@ fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
 }
 
 fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
-    finite(at.map(|at| row.property(at).first().map_or(0.0, |value| narrow(*value))))
+    finite(at.map(|at| narrow(number(row, at))))
+}
+
+fn number(row: &Row, at: usize) -> f64 {
+    row.property(at).first().copied().unwrap_or_default()
 }

@@ -111,7 +111,7 @@ impl Surface {
         };
         let patches = uvs.len();
         let geometry = CatmullClark { cubics, side, uvs };
-        Ok(Self::new(geometry, patches, owners, patch_materials))
+        Ok(Self::new(geometry, patches, owners, patch_materials).with_origin(mesh.origin))
     }
 }
 

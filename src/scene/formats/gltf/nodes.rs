@@ -105,12 +105,8 @@ impl Placement {
     }
 
     /// Transforms a point to the world.
-    pub fn point(&self, point: [f32; 3]) -> [f32; 3] {
-        if *self == Self::identity() {
-            return point;
-        }
-        let placed = self.linear * Vector3::from(point.map(f64::from)) + self.offset;
-        placed.map(narrow).into()
+    pub fn point(&self, point: [f32; 3]) -> [f64; 3] {
+        (self.linear * Vector3::from(point.map(f64::from)) + self.offset).into()
     }
 
     /// Returns a function that maps normals to the world, at any length.

@@ -1,0 +1,108 @@
+//! The point that positions are stored relative to.
+//!
+//! Coordinates of maps are millions of metres, where the step of f32 is half a metre. Readers keep positions in double
+//! precision until they know their middle, and store them relative to it if they lie close together and far from zero.
+
+use quadrille_base::math::narrow;
+
+/// Number of spreads between zero and the middle from which positions are stored relative to the middle. Nearer ones lose at
+/// most 4 of the 24 bits of f32 and keep their values as the file has them. An assumption.
+const FAR_SPREADS: f64 = 16.0;
+/// Steps of f32 in a spread below which the rounding of a file's numbers shows: half a pixel in a picture of a thousand. An
+/// assumption, on which only a warning depends.
+const LEAST_STEPS: f64 = 1024.0;
+/// Largest coordinate of an origin, so that differences from it fit f32.
+const LARGEST_ORIGIN: f64 = 1e30;
+/// Number of positions to examine.
+const SAMPLES: usize = 4096;
+
+/// Middle of some positions, and how far they lie apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Middle {
+    /// Medians of the coordinates, rounded to whole units.
+    centre: [f64; 3],
+    /// Median of the largest coordinates of the differences from the centre.
+    spread: f64,
+}
+
+impl Middle {
+    /// The middle of evenly spaced ones of `positions`; `None` without any.
+    pub(super) fn of(positions: &[[f64; 3]]) -> Option<Self> {
+        let step = positions.len().div_ceil(SAMPLES).max(1);
+        let sampled = || positions.iter().step_by(step);
+        let centre = [0, 1, 2].map(|axis| median(sampled().map(|p| p[axis]).collect()));
+        let [Some(x), Some(y), Some(z)] = centre else {
+            return None;
+        };
+        let centre = [x, y, z].map(f64::round);
+        let distance = |p: &[f64; 3]| largest([0, 1, 2].map(|axis| p[axis] - centre[axis]));
+        let spread = median(sampled().map(distance).collect())?;
+        Some(Self { centre, spread })
+    }
+
+    /// The point to store positions relative to: zero, unless they are far from it.
+    pub(super) fn origin(&self) -> [f64; 3] {
+        let distance = largest(self.centre);
+        match distance > FAR_SPREADS * self.spread && distance <= LARGEST_ORIGIN {
+            true => self.centre,
+            false => [0.0; 3],
+        }
+    }
+
+    /// The warning about positions that the file holds in single precision, if it is too coarse for them.
+    pub(super) fn warning(&self) -> Option<String> {
+        let distance = narrow(largest(self.centre));
+        let step = f64::from(distance.next_up()) - f64::from(distance);
+        let [x, y, z] = self.centre;
+        (self.spread < LEAST_STEPS * step).then(|| {
+            format!(
+                "positions around ({x}, {y}, {z}) in single precision are rounded to steps of {step:.2e}, and half of \
+                 them lie within {:.2e}: keep such a mesh in a PLY with x, y and z of type double or in an OBJ, or move \
+                 it to the origin before it is stored",
+                self.spread
+            )
+        })
+    }
+}
+
+fn largest(values: [f64; 3]) -> f64 {
+    values.map(f64::abs).into_iter().fold(0.0, f64::max)
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    let middle = values.len() / 2;
+    let is_empty = values.is_empty();
+    (!is_empty).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_far_from_zero_and_close_together_have_an_origin() {
+        let around = |x: f64| [[x - 1.0, 0.0, 0.0], [x, 1.0, 0.0], [x + 1.0, 0.0, 1.0]];
+        let origin = |positions: &[[f64; 3]]| Middle::of(positions).unwrap().origin();
+        assert_eq!(origin(&around(0.0)), [0.0; 3]);
+        assert_eq!(origin(&around(16.0)), [0.0; 3]);
+        assert_eq!(origin(&around(17.0)), [17.0, 0.0, 0.0]);
+        assert_eq!(origin(&around(-4_512_345.25)), [-4_512_345.0, 0.0, 0.0]);
+        assert_eq!(origin(&around(1e31)), [0.0; 3]);
+        // A stray vertex does not move the middle.
+        let [a, b, c] = around(500_000.0);
+        assert_eq!(origin(&[[0.0; 3], a, b, c]), [500_000.0, 0.0, 0.0]);
+        assert_eq!(Middle::of(&[]), None);
+    }
+
+    #[test]
+    fn single_precision_is_too_coarse_far_away() {
+        let warning = |x: f64| {
+            let positions = [[x - 1.0, 0.0, 0.0], [x, 1.0, 0.0], [x + 1.0, 0.0, 1.0]];
+            Middle::of(&positions).unwrap().warning()
+        };
+        assert_eq!(warning(8000.0), None);
+        assert!(warning(500_000.0).unwrap().contains("3.12e-2"));
+        // Equal positions at zero have no detail to lose.
+        assert_eq!(Middle::of(&[[0.0; 3]]).unwrap().warning(), None);
+    }
+}
