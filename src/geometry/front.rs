@@ -3,9 +3,8 @@
 
 use nalgebra::Vector3;
 
-use super::files::bounds;
+use super::mirror::{MIRRORED, mirrored_share};
 use super::upright::hull_area;
-use quadrille_base::math::whole;
 
 /// Up and front of a mesh, as unit vectors at right angles.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,14 +25,6 @@ const SLIVER: f64 = 0.5;
 /// Least ratio of the outline from the side to the outline from the front for which a mesh with a left and a
 /// right is shown in profile: an assumption.
 const PROFILE: f64 = 1.1;
-/// Cells along the diagonal of a mesh that tell whether its left mirrors its right: an assumption.
-const CELLS: usize = 64;
-/// Cells along each axis of the grid around it, with one more on either side.
-const SIDE: usize = CELLS + 3;
-/// Share of the cells with points in them whose mirror image, or a cell beside that, has points too, from
-/// which a mesh has a left and a right: an assumption.
-const MIRRORED: f64 = 0.9;
-
 impl Orientation {
     /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
     pub fn y_up() -> Self {
@@ -99,7 +90,10 @@ impl Orientation {
         );
         if outline(points, &front, &self.up) < SLIVER * largest.1 {
             largest.0
-        } else if !is_stated && self.is_long(points) && self.has_left_and_right(points) {
+        } else if !is_stated
+            && self.is_long(points)
+            && mirrored_share(points, self.right()) >= MIRRORED
+        {
             self.towards_profile()
         } else {
             front
@@ -111,40 +105,6 @@ impl Orientation {
         let [side, front] = [self.right(), self.front].map(|d| outline(points, &d, &self.up));
         side > PROFILE * front
     }
-
-    /// Whether the left half of a mesh mirrors its right one.
-    fn has_left_and_right(&self, points: &[[f32; 3]]) -> bool {
-        let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
-        let (middle, diagonal) = ((least + most) / 2.0, (most - least).norm());
-        let right = self.right();
-        let [mut filled, mut mirrored] = [(); 2].map(|()| vec![false; SIDE.pow(3)]);
-        for point in points {
-            let offset = (Vector3::from(point.map(f64::from)) - middle) / diagonal;
-            filled[cell(offset)] = true;
-            mirrored[cell(offset - right * (2.0 * right.dot(&offset)))] = true;
-        }
-        let cells = (0..filled.len()).filter(|&at| filled[at]);
-        let common = cells.clone().filter(|&at| is_near_filled(&mirrored, at));
-        common.count() as f64 >= MIRRORED * cells.count() as f64
-    }
-}
-
-/// Whether a cell or one beside it is filled.
-fn is_near_filled(filled: &[bool], at: usize) -> bool {
-    let rows = [0, SIDE, 2 * SIDE].map(|y| [0, SIDE * SIDE, 2 * SIDE * SIDE].map(|z| y + z));
-    // The first of the 27 cells; there is a row of empty ones on every side.
-    let first = at.saturating_sub(SIDE * SIDE + SIDE + 1);
-    let mut starts = rows.as_flattened().iter().map(|row| first + row);
-    starts.any(|start| filled[start..start + 3].contains(&true))
-}
-
-/// Index of the cell of an offset from the middle of a bounding box whose diagonal is 1.
-fn cell(offset: Vector3<f64>) -> usize {
-    let half = (CELLS / 2) as f64;
-    // Halves are rounded away from zero, so that the cells of mirror images are mirror images.
-    let [x, y, z] =
-        <[f64; 3]>::from(offset * (2.0 * half)).map(|c| whole::<usize>(c.round() + half) + 1);
-    (z * SIDE + y) * SIDE + x
 }
 
 /// Area of the convex hull of points seen from far away in a direction.

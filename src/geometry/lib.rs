@@ -11,6 +11,7 @@ pub mod camera;
 pub mod files;
 pub mod front;
 pub mod grid;
+mod mirror;
 mod polygon;
 pub mod reorder;
 pub mod surface;

@@ -3,40 +3,61 @@
 use nalgebra::Vector3;
 
 use super::files::bounds;
+use super::mirror::{MIRRORED, mirrored_share};
 
 /// Thickness of the layer of points on which a mesh rests, as a share of the diagonal of its bounding
 /// box: an assumption.
 const LAYER: f64 = 0.01;
 /// Minimum ratio of the support along z to the support along y for z to be up (assumption).
 const MARGIN: f64 = 2.0;
-/// Support, as a share of the diagonal's square, that is large enough to decide by itself: an
-/// assumption. A smaller one decides only for meshes that lie flat along z.
-const LARGE_SUPPORT: f64 = 0.02;
+/// Least support as a share of the diagonal's square: an assumption. Faces and busts touch their lowest layer by the tip
+/// of a chin or the back of a head.
+const LEAST_SUPPORT: f64 = 0.01;
+/// Share of the outline from above that a support takes which needs no symmetry beside it: an assumption.
+const FULL: f64 = 0.6;
 
-/// Whether a mesh in a format that does not state its up direction stands along +z rather than +y.
+/// Whether a mesh in a format that does not state its up direction stands along +z rather than +y. `is_rim` tells for
+/// each point whether it lies on the rim of an open surface; it may be shorter than `points`.
 ///
-/// A thing rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on
-/// the side of its belly. The axis with the larger support is up. Tools that disagree on the axis export
-/// both kinds of OBJ and PLY files; +y is the rule unless the support contradicts it clearly.
-pub fn stands_along_z(points: &[[f32; 3]]) -> bool {
+/// A thing rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on the side of its
+/// belly. Tools that disagree on the axis export both kinds of OBJ and PLY files, and +y is the rule unless the mesh
+/// contradicts it clearly: its support along z
+///
+/// - is much larger than along y, where wheels and feet support little;
+/// - is no rim of a scan, which has a large one behind. The open bottom of a body with two planes of symmetry counts;
+/// - takes most of the outline from above, or the mesh has a left and a right that stand beside z;
+/// - differs from the top, as for all that stands.
+pub fn stands_along_z(points: &[[f32; 3]], is_rim: &[bool]) -> bool {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
-    let extent = most - least;
-    let diagonal = extent.norm();
+    let diagonal = (most - least).norm();
     if diagonal == 0.0 {
         return false;
     }
-    let support = |axis: usize| support(points, axis, least[axis] + LAYER * diagonal);
-    let [along_y, along_z] = [support(1), support(2)];
-    let is_large = along_z > LARGE_SUPPORT * diagonal * diagonal || extent.z < extent.y;
-    along_z > MARGIN * along_y && is_large
+    let [across_x, across_y, across_z] = [0, 1, 2].map(|axis| {
+        let axis: Vector3<f64> = Vector3::ith(axis, 1.0);
+        mirrored_share(points, axis)
+    });
+    if across_z >= across_x.max(across_y).min(MIRRORED) {
+        return false;
+    }
+    let is_round = across_x.min(across_y) >= MIRRORED;
+    let is_inner = |at: usize| is_round || !is_rim.get(at).copied().unwrap_or_default();
+    let top = |axis: usize| least[axis] + LAYER * diagonal;
+    let along_y = support(points, 1, top(1), |_| true);
+    let along_z = support(points, 2, top(2), is_inner);
+    let outline = || support(points, 2, f64::INFINITY, |_| true);
+    along_z > MARGIN * along_y
+        && along_z > LEAST_SUPPORT * diagonal * diagonal
+        && (across_x.max(across_y) >= MIRRORED || along_z >= FULL * outline())
 }
 
-/// Area of the convex hull of the points that lie no higher than `top` along an axis.
-fn support(points: &[[f32; 3]], axis: usize, top: f64) -> f64 {
-    let low = points.iter().filter(|p| f64::from(p[axis]) <= top);
+/// Area of the convex hull of the points that lie no higher than `top` along an axis and that `counts` selects.
+fn support(points: &[[f32; 3]], axis: usize, top: f64, counts: impl Fn(usize) -> bool) -> f64 {
+    let low = points.iter().enumerate();
+    let low = low.filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
     let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
     hull_area(
-        low.map(|p| [f64::from(p[across]), f64::from(p[along])])
+        low.map(|(_, p)| [f64::from(p[across]), f64::from(p[along])])
             .collect(),
     )
 }
@@ -151,12 +172,12 @@ mod tests {
 
     #[test]
     fn a_cone_stands_on_its_base() {
-        assert!(!stands_along_z(&cone(1)));
-        assert!(stands_along_z(&cone(2)));
+        assert!(!stands_along_z(&cone(1), &[]));
+        assert!(stands_along_z(&cone(2), &[]));
         // A cube stands either way, and +y is the rule.
         let cube = (0..8_u8).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(f32::from));
-        assert!(!stands_along_z(&cube.collect::<Vec<_>>()));
-        assert!(!stands_along_z(&[[1.0; 3]]));
-        assert!(!stands_along_z(&[]));
+        assert!(!stands_along_z(&cube.collect::<Vec<_>>(), &[]));
+        assert!(!stands_along_z(&[[1.0; 3]], &[]));
+        assert!(!stands_along_z(&[], &[]));
     }
 }

@@ -10,6 +10,12 @@ const EXPONENT: f32 = 2.4;
 const ENCODED_BEND: f32 = 0.040_45;
 const LINEAR_BEND: f32 = 0.003_130_8;
 
+/// Luminance of a linear colour, by the weights of Rec. ITU-R BT.709-6.
+#[inline]
+pub fn luminance([red, green, blue]: [f32; 3]) -> f32 {
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
 /// Linear light to sRGB, both 0 to 1; clamped. Resolved pixels are encoded last, as a render target
 /// in an sRGB format is: its samples are averaged in linear light.
 pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {

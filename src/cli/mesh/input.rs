@@ -126,10 +126,10 @@ pub(in crate::cli) struct LookFlags {
     /// Light of the scene
     #[arg(long, value_name = "LIGHT", value_parser = one_of::<LightChoice>(), default_value = "auto")]
     light: LightChoice,
-    /// Brighten by this many stops, each a factor of 2; negative ones darken. A white surface that faces
-    /// a light of pi lux is white at 0
-    #[arg(long, value_name = "STOPS", allow_hyphen_values = true, default_value = "0", value_parser = number::<f32>)]
-    exposure: f32,
+    /// Brighten by this many stops, each a factor of 2; negative ones darken [default: 0, or what lights of the file
+    /// need that are far brighter or darker]. A white surface that faces a light of pi lux is white at 0
+    #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = number::<f32>)]
+    exposure: Option<f32>,
     /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
     /// space
     #[arg(long, value_name = "CHECKS", value_parser = number::<f32>)]

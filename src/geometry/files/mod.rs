@@ -31,6 +31,7 @@ pub use material::{Material, Microfacets, Sampler, ShaderEffects, Texture, Textu
 pub use mesh::bounds;
 pub use mesh::{Corner, Crease, Loaded, Mesh, NONE};
 pub use quadrille_scene::formats::gltf::Resolve;
+pub use sides::rims;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MeshFormat {

@@ -49,6 +49,24 @@ pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     }
 }
 
+/// Tells for each position of a mesh whether it lies on the rim of an open surface.
+pub fn rims(mesh: &Mesh) -> Vec<bool> {
+    // The directed edges at a position add up to 0 if each is walked both ways.
+    let mut sums = vec![0_u64; mesh.positions.len()];
+    for face in 0..mesh.faces() {
+        let corners = mesh.face(face);
+        for (k, from) in corners.iter().enumerate() {
+            let to = corners[(k + 1) % corners.len()];
+            let number = edge(from.position, to.position);
+            for end in [from, &to] {
+                let sum = &mut sums[end.position as usize];
+                *sum = sum.wrapping_add(number);
+            }
+        }
+    }
+    sums.into_iter().map(|sum| sum != 0).collect()
+}
+
 /// Whether the closed surfaces of a mesh enclose a negative volume.
 fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     let at = |place: u32| Vector3::from(mesh.positions[place as usize].map(f64::from));

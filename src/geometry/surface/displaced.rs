@@ -5,6 +5,7 @@ use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
 use crate::files::Texture;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::whole;
 
 /// Half the distance in parameters over which the slope of a displaced surface is measured (assumed): a
@@ -60,7 +61,7 @@ impl HeightMap {
             let [r, g, b, a] = texel.map(|x| f32::from(x) / 255.0);
             match channel {
                 HeightChannel::Alpha => a,
-                HeightChannel::Luminance => 0.2126 * r + 0.7152 * g + 0.0722 * b,
+                HeightChannel::Luminance => luminance([r, g, b]),
             }
         };
         Ok(Self {

@@ -9,6 +9,7 @@ use nalgebra::Vector3;
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, dot, normalized};
 use super::points::SurfacePoints;
+use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::narrow;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{LightKind, PunctualLight};
@@ -180,7 +181,7 @@ impl Lights {
         &'a self,
         points: &'a SurfacePoints,
     ) -> impl Iterator<Item = IncomingLight> + 'a {
-        self.sources.iter().map(|source| source.at(points))
+        self.sources.iter().map(|source| source.at(&points.to_eye))
     }
 
     /// Ambient irradiance over pi of surfaces with these unit normals. Between two hemispheres of
@@ -216,7 +217,7 @@ fn mixed(height: &Lanes) -> Vectors {
 
 impl Source {
     #[inline]
-    fn at(&self, points: &SurfacePoints) -> IncomingLight {
+    fn at(&self, to_eye: &Vectors) -> IncomingLight {
         match *self {
             Self::Directional {
                 towards,
@@ -233,7 +234,7 @@ impl Source {
                 inverse_range,
                 spot,
             } => {
-                let way = [0, 1, 2].map(|c| points.to_eye[c].map(|v| v + from_eye[c]));
+                let way = [0, 1, 2].map(|c| to_eye[c].map(|v| v + from_eye[c]));
                 let squared = dot(&way, &way);
                 let towards = normalized(&way);
                 let mut share: Lanes =
@@ -253,6 +254,19 @@ impl Source {
             }
         }
     }
+}
+
+/// Illuminance in lux, weighted as luminance, of a surface at a point of the world with a unit normal.
+pub fn illuminance(lights: &[PunctualLight], point: [f64; 3], normal: [f64; 3]) -> f32 {
+    let here = [[0.0; 4]; 3];
+    let normal = normal.map(|c| [narrow(c); 4]);
+    let incoming = Lights::punctual(lights, point).sources;
+    let incoming = incoming.iter().map(|source| {
+        let light = source.at(&here);
+        luminance(light.colour.map(|lanes| lanes[0])) * dot(&light.towards, &normal)[0].max(0.0)
+    });
+    // The sources hold radiance of a white surface.
+    incoming.sum::<f32>() * narrow(PI)
 }
 
 /// Illuminance of a light of 1 cd at a distance with this square, faded out towards its range as the

@@ -19,7 +19,7 @@ mod vertex;
 pub use alpha_test::AlphaTests;
 pub use alpha_test::SurfaceAlpha;
 pub use interpolate::{Barycentrics, TrianglePlanes};
-pub use light::Lighting;
+pub use light::{Lighting, illuminance};
 pub use quad::{QuadInputs, QuadPoints, Sampling, TriangleRef, sampling_point};
 pub use shader::{Albedo, ShadeSettings, Shader};
 pub use texture::{MipChain, TextureRole, Textures};

@@ -12,6 +12,7 @@ use super::sample::SplatSample;
 use crate::cpu::{RenderSettings, Renderer};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::image::Frame;
+use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Intrinsics};
@@ -115,8 +116,7 @@ impl Scorer {
 
 /// Luminance, sharpness and inverse depth of a splat, in place of its colour.
 fn features(splat: &ProjectedSplat, size_factor: &[f32], px: f32, near: f32) -> [f32; 3] {
-    let [r, g, b] = splat.colour;
-    let luminance = (0.2126 * r + 0.7152 * g + 0.0722 * b).min(1.0);
+    let luminance = luminance(splat.colour).min(1.0);
     let index = splat.index as usize;
     let factor = size_factor.get(index).copied().unwrap_or(1.0);
     // Geometric mean of the two standard deviations.

@@ -8,7 +8,7 @@ use crate::messages::Messages;
 use quadrille_base::error::{Error, Result};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{
-    BezierPatches, FileCamera, Material, Mesh, MeshFile, Texture, bounds,
+    BezierPatches, FileCamera, Material, Mesh, MeshFile, Texture, bounds, rims,
 };
 use quadrille_geometry::grid::GridSource;
 use quadrille_geometry::reorder::TriangleOrder;
@@ -96,7 +96,13 @@ impl MeshSettings {
             _ => {}
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
-        let stands_along_z = !has_stated_axes && stands_along_z(content.points());
+        let stands_along_z = !has_stated_axes && {
+            let is_rim = match &content {
+                Content::Polygons(mesh) => rims(mesh),
+                _ => Vec::new(),
+            };
+            stands_along_z(content.points(), &is_rim)
+        };
         let mut input = MeshInput {
             path: path.to_path_buf(),
             settings: self.clone(),

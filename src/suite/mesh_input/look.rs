@@ -38,8 +38,8 @@ choice! {
 pub struct LookSettings {
     /// Light of the mesh.
     pub light: LightChoice,
-    /// Brightness in stops, from -32 to 32.
-    pub exposure: f32,
+    /// Brightness in stops, from -32 to 32; without it, 0 or what the lights of the file need.
+    pub exposure: Option<f32>,
     /// Checks per unit of texture space of a checkerboard on surfaces without a texture.
     pub checker: Option<f32>,
 }
@@ -59,7 +59,7 @@ impl LookSettings {
     pub fn check(&self) -> Result<()> {
         let expected = format!("a number from -{MAX_STOPS} to {MAX_STOPS}");
         let stops = -MAX_STOPS..=MAX_STOPS;
-        within("exposure", Some(self.exposure), stops, &expected)?;
+        within("exposure", self.exposure, stops, &expected)?;
         let checks = f32::MIN_POSITIVE..=f32::MAX;
         within("checker", self.checker, checks, "a number above 0")
     }
@@ -92,7 +92,11 @@ impl LookSettings {
             ));
         }
         let mut settings = ShadeSettings::with_checker(self.checker);
-        settings.exposure_stops = self.exposure;
+        settings.exposure_stops = match self.exposure {
+            Some(stops) => stops,
+            None if is_lit => input.exposure(messages),
+            None => 0.0,
+        };
         if self.light == LightChoice::Sky {
             let up = input.orientation(up).up;
             let up = up.map(narrow).into();

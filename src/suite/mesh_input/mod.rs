@@ -1,6 +1,7 @@
 //! Input of commands and suites that draw meshes: a file or a procedural scene, as it is or tessellated, with its
 //! views and its light.
 
+mod exposure;
 mod framing;
 mod input;
 mod look;

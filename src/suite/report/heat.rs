@@ -183,9 +183,7 @@ mod tests {
 
     #[test]
     fn lightness_only_rises() {
-        let luma = |[r, g, b]: [u8; 3]| {
-            0.2126 * f32::from(r) + 0.7152 * f32::from(g) + 0.0722 * f32::from(b)
-        };
+        let luma = |colour: [u8; 3]| quadrille_base::image::srgb::luminance(colour.map(f32::from));
         let ramp = VIRIDIS.ramp();
         let steps: Vec<f32> = (0..=64_u8)
             .map(|i| luma(ramp(f32::from(i) / 64.0)))

@@ -1,0 +1,119 @@
+//! The exposure that the lights of a file need.
+
+use std::f32::consts::PI;
+
+use nalgebra::Vector3;
+
+use super::input::{Content, MeshInput};
+use crate::messages::Messages;
+use quadrille_geometry::files::Mesh;
+use quadrille_mesh::shade::illuminance;
+
+/// Number of faces to examine.
+const SAMPLES: usize = 4096;
+/// Share of the lit faces that are darker than the one that becomes white: an assumption.
+const WHITE: f32 = 0.9;
+/// Stops within which lights are taken as their author wrote them: an assumption.
+const NEAR_STOPS: f32 = 2.0;
+/// Steps per stop to which an exposure is rounded, so that its flag is short.
+const STEPS: f32 = 10.0;
+/// Largest exposure in stops that is chosen, to either side.
+const MAX_STOPS: f32 = 32.0;
+
+impl MeshInput {
+    /// The exposure in stops that shows a white matt surface in most of the light of the file as white; 0 where that
+    /// is at most two stops away. Files state lights in lux and candela, and a sun is 15 stops brighter than a lamp.
+    pub(super) fn exposure(&self, messages: &dyn Messages) -> f32 {
+        let Content::Polygons(mesh) = &self.content else {
+            return 0.0;
+        };
+        let Some(lux) = typical_illuminance(mesh) else {
+            messages.warn("the lights of the file reach nothing of the mesh (headlight and sky are other lights)");
+            return 0.0;
+        };
+        // A white surface reflects 1 / pi of the illuminance into each direction.
+        let stops = (PI / lux).log2().clamp(-MAX_STOPS, MAX_STOPS);
+        let stops = (stops * STEPS).round() / STEPS;
+        if stops.abs() <= NEAR_STOPS {
+            return 0.0;
+        }
+        messages.warn(&format!(
+            "the lights of the file give up to {lux:.3} lux and are shown with an exposure of {stops:.1} stops"
+        ));
+        stops
+    }
+}
+
+/// Illuminance below which most of the lit faces lie, in lux; `None` without a lit face.
+fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
+    let step = mesh.faces().div_ceil(SAMPLES).max(1);
+    let faces = (0..mesh.faces()).step_by(step);
+    let mut lux: Vec<f32> = faces
+        .map(|face| lit(mesh, face))
+        .filter(|lux| *lux > 0.0)
+        .collect();
+    lux.sort_by(f32::total_cmp);
+    let at = (lux.len() as f32 * WHITE) as usize;
+    lux.get(at.min(lux.len().saturating_sub(1))).copied()
+}
+
+/// Illuminance of a face, or of its brighter side if both are drawn, in lux.
+fn lit(mesh: &Mesh, face: usize) -> f32 {
+    let corners = mesh.face(face);
+    let place =
+        |k: usize| Vector3::from(mesh.positions[corners[k].position as usize].map(f64::from));
+    let [a, b, c] = [0, 1, 2].map(place);
+    let Some(normal) = (b - a).cross(&(c - a)).try_normalize(0.0) else {
+        return 0.0;
+    };
+    let middle = (a + b + c) / 3.0 + Vector3::from(mesh.origin);
+    let of_side = |normal: Vector3<f64>| illuminance(&mesh.lights, middle.into(), normal.into());
+    let front = of_side(normal);
+    match mesh.materials[mesh.face_materials[face] as usize].two_sided {
+        true => front.max(of_side(-normal)),
+        false => front,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_geometry::files::{LightKind, PunctualLight, parse};
+
+    fn square(light: LightKind, intensity: f32) -> Mesh {
+        let text = b"v -1 0 1\nv 1 0 1\nv 1 0 -1\nv -1 0 -1\nf 1 2 3\nf 1 3 4\n";
+        let no_files = &mut |name: &str| unreachable!("{name}");
+        let mut mesh = parse(text, std::path::Path::new("square.obj"), no_files)
+            .unwrap()
+            .mesh;
+        mesh.lights.push(PunctualLight {
+            name: String::new(),
+            kind: light,
+            intensity: [intensity; 3],
+        });
+        mesh
+    }
+
+    #[test]
+    fn illuminance_falls_with_angle_and_distance() {
+        let sun = |direction: [f64; 3]| LightKind::Directional { direction };
+        let close = |mesh: &Mesh, lux: f32| {
+            let found = typical_illuminance(mesh).unwrap();
+            assert!((found / lux - 1.0).abs() < 1e-3, "{found}, not {lux}");
+        };
+        close(&square(sun([0.0, -1.0, 0.0]), 50_000.0), 50_000.0);
+        close(&square(sun([0.6, -0.8, 0.0]), 50_000.0), 40_000.0);
+        // An open sheet is lit from below as well.
+        close(&square(sun([0.0, 1.0, 0.0]), 10.0), 10.0);
+        let lamp = LightKind::Point {
+            position: [0.0, 100.0, 0.0],
+            range: None,
+            spot: None,
+        };
+        close(&square(lamp, 54_351.0), 5.4351);
+        assert_eq!(
+            typical_illuminance(&square(sun([1.0, 0.0, 0.0]), 1.0)),
+            None
+        );
+    }
+}
