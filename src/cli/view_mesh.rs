@@ -146,7 +146,7 @@ fn serve(
         let draw = || {
             let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
                 .relative_to(source.origin());
-            let frame = settings.frame(&camera, SAMPLES, look.0)?;
+            let frame = settings.frame(&camera, (SAMPLES, prepared.input.memory()), look.0)?;
             let visible = VisibleFrame::new_task(&*source, [&view; 2], &frame, &task)?;
             let shading = visible.merged(&*source, MergeUnitKind::None);
             task.check()?;

@@ -20,6 +20,8 @@ pub struct Orientation {
 const ABOVE: f64 = 0.3;
 const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
+/// Share of the largest area of sides that are drawn below which a view counts as blank: an assumption.
+const BLANK: f64 = 0.05;
 /// Share of the largest outline below which the view from the front counts as a sliver: an assumption.
 const SLIVER: f64 = 0.5;
 /// Least ratio of the outline from the side to the outline from the front for which a mesh with a left and a
@@ -100,6 +102,37 @@ impl Orientation {
         }
     }
 
+    /// The direction `towards` a viewpoint, unless next to nothing is drawn from there because surfaces turn their backs
+    /// to it; then the one of twelve around the mesh, also from below, from which most is. `faces` holds normals whose
+    /// lengths are areas, and whether the backs are drawn.
+    pub fn towards_fronts(
+        &self,
+        towards: Vector3<f64>,
+        faces: &[(Vector3<f64>, bool)],
+    ) -> Vector3<f64> {
+        let drawn = |direction: &Vector3<f64>| {
+            let areas = faces.iter().map(|(normal, has_back)| {
+                let area = normal.dot(direction);
+                if *has_back { area.abs() } else { area.max(0.0) }
+            });
+            areas.sum::<f64>() / direction.norm()
+        };
+        let others = (0..4).flat_map(|k| {
+            let [low, high] = [false, true].map(|is_high| self.towards(k, is_high));
+            let below = high - self.up * (2.0 * self.up.dot(&high));
+            [low, high, below]
+        });
+        let areas = others.map(|direction| (direction, drawn(&direction)));
+        let most = areas.fold(
+            (towards, 0.0),
+            |best, next| if next.1 > best.1 { next } else { best },
+        );
+        match drawn(&towards) < BLANK * most.1 {
+            true => most.0,
+            false => towards,
+        }
+    }
+
     /// Whether the outline of a mesh is clearly larger from the side than from the front.
     fn is_long(&self, points: &[[f32; 3]]) -> bool {
         let [side, front] = [self.right(), self.front].map(|d| outline(points, &d, &self.up));
@@ -116,4 +149,23 @@ fn outline(points: &[[f32; 3]], towards: &Vector3<f64>, up: &Vector3<f64>) -> f6
         [p.dot(&right), p.dot(&above)]
     });
     hull_area(seen.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_surface_is_shown_from_its_front() {
+        let orientation = Orientation::y_up();
+        let front = orientation.towards_front();
+        let seen = |normal: [f64; 3], has_back| {
+            orientation.towards_fronts(front, &[(Vector3::from(normal), has_back)])
+        };
+        assert_eq!(seen([0.0, 0.0, 1.0], false), front);
+        assert!(seen([0.0, 0.0, -1.0], false).z < 0.0);
+        assert_eq!(seen([0.0, 0.0, -1.0], true), front);
+        assert!(seen([0.0, -1.0, 0.0], false).y < 0.0);
+        assert_eq!(orientation.towards_fronts(front, &[]), front);
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
-use quadrille::geometry::files::{Mesh, MeshFile, parse};
+use quadrille::geometry::files::{Mesh, MeshFile, TEXTURE_BYTES, parse};
 use quadrille::geometry::triangles::Adjacency;
 use quadrille::mesh::frame::Faces;
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
@@ -152,7 +152,7 @@ fn sides_of_shared_meshes() {
     let Some(folder) = shared::path("meshes") else {
         return;
     };
-    let loaded = |name: &str| MeshFile::load(&folder.join(name)).unwrap();
+    let loaded = |name: &str| MeshFile::load(&folder.join(name), TEXTURE_BYTES).unwrap();
     let MeshFile::Polygons(ribbons) = loaded("hairy_object/hair_ribbons.ply") else {
         panic!("polygons");
     };

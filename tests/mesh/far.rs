@@ -10,7 +10,7 @@ use quadrille::deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion
 use quadrille::deferred::camera::shutter::ShutterView;
 use quadrille::geometry::files::{BezierPatches, Loaded, parse};
 use quadrille::mesh::result::MeshResult;
-use quadrille::{Camera, Frame, Intrinsics, MeshDrawSettings, compare, draw_mesh};
+use quadrille::{Camera, Frame, Intrinsics, MeshDrawSettings, Protocol, compare, draw_mesh};
 
 /// A place on a map, in metres.
 const FAR: [f64; 3] = [500_123.0, 4_512_345.0, 812.0];
@@ -51,7 +51,10 @@ fn drawn(loaded: &Loaded, origin: [f64; 3]) -> (Frame, MeshResult) {
 }
 
 fn psnr_db(a: &Frame, b: &Frame) -> f64 {
-    compare(a, b).unwrap().psnr_db.unwrap_or(f64::INFINITY)
+    compare(a, b, Protocol::Float)
+        .unwrap()
+        .psnr_db
+        .unwrap_or(f64::INFINITY)
 }
 
 /// Compares the mesh of `file` near zero and far from it.

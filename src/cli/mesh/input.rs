@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use crate::cli::choice::one_of;
 use crate::cli::usage::number;
-use quadrille_base::parse::{numbers, whole_number};
+use quadrille_base::parse::{numbers, parsed, whole_number};
 use quadrille_geometry::reorder::TriangleOrder;
 use quadrille_geometry::surface::{HairOrder, HeightFilter};
 use quadrille_geometry::tessellate::GridOrder;
-use quadrille_suite::mesh_input::{Axis, LightChoice, LookSettings, MeshSettings, ShaderEffect};
+use quadrille_suite::mesh_input::{
+    Axis, LightChoice, LookSettings, MemorySize, MeshSettings, ShaderEffect,
+};
 
 /// Flags about the mesh.
 #[derive(Debug, Clone, clap::Args)]
@@ -59,6 +61,10 @@ pub(in crate::cli) struct MeshInputFlags {
     /// on the right is shown in profile; another side or a higher view if that one is a sliver]
     #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = one_of::<Axis>(), hide_possible_values = true)]
     front: Option<Axis>,
+    /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;
+    /// drawing takes about as much again
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
+    memory: MemorySize,
     #[command(flatten)]
     assumptions: AssumptionFlags,
 }
@@ -115,6 +121,7 @@ impl MeshInputFlags {
             hairs: assumptions.hairs,
             hair_order: assumptions.hair_order,
             seed: assumptions.seed,
+            memory: self.memory,
         }
     }
 }

@@ -6,7 +6,7 @@ use quadrille_base::parse::parsed;
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_mesh::frame::{Cull, Faces};
 use quadrille_mesh::shade::Sampling;
-use quadrille_suite::merging_runs::{AreaMeaning, MemorySize, MergingSettings};
+use quadrille_suite::merging_runs::{AreaMeaning, MergingSettings};
 use quadrille_suite::rows::{BufferEntries, MergingUnit};
 
 choice! {
@@ -66,10 +66,6 @@ pub(super) struct PipelineFlags {
     /// Sides of triangles to draw
     #[arg(long, value_parser = one_of::<Faces>(), default_value = "material")]
     faces: Faces,
-    /// Limit on the memory of a frame's triangles and quads, such as 512M or 4G; drawing takes about as
-    /// much again
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
-    memory: MemorySize,
     /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
     #[arg(long)]
     coarse: bool,
@@ -95,7 +91,6 @@ impl PipelineFlags {
             buffer: self.buffers.clone(),
             cull: self.cull,
             faces: self.faces,
-            memory: self.memory,
             coarse: self.coarse,
             area_is: self.area_is,
             sampling: self.sampling,

@@ -61,7 +61,7 @@ pub(super) fn run(
         view: &view,
         shader: &shader,
         sampling: merging.sampling,
-        settings: merging.frame(camera, samples[0], args.host.level)?,
+        settings: merging.frame(camera, (samples[0], input.memory()), args.host.level)?,
         patterns: patterns.collect::<Result<_>>()?,
         task: interrupt::task(),
     };

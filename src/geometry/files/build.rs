@@ -29,14 +29,18 @@ pub(crate) struct MeshBuilder {
     draw_start: u32,
     /// Distinct warnings.
     warnings: Vec<String>,
+    /// Memory that is left for texels.
+    pub(super) texture_bytes: u64,
     /// Number of warnings beyond [`MAX_WARNINGS`].
     more_warnings: usize,
 }
 
 impl MeshBuilder {
-    pub(super) fn new(path: &Path) -> Self {
+    /// Begins the mesh of a file, whose texels may take `texture_bytes`.
+    pub(super) fn new(path: &Path, texture_bytes: u64) -> Self {
         Self {
             path: path.to_path_buf(),
+            texture_bytes,
             mesh: Mesh {
                 face_starts: vec![0],
                 ..Mesh::default()

@@ -32,6 +32,7 @@ pub use mesh::bounds;
 pub use mesh::{Corner, Crease, Loaded, Mesh, NONE};
 pub use quadrille_scene::formats::gltf::Resolve;
 pub use sides::rims;
+pub use texture::TEXTURE_BYTES;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MeshFormat {
@@ -79,16 +80,17 @@ pub enum MeshFile {
 }
 
 impl MeshFile {
-    /// Reads any mesh file, or standard input for `-`.
+    /// Reads any mesh file, or standard input for `-`. The texels of its textures take at most `texture_bytes`;
+    /// textures beyond that are left out with a warning.
     ///
     /// # Errors
     /// The errors of [`load`] and [`BezierPatches::load`].
-    pub fn load(path: &Path) -> Result<Self> {
+    pub fn load(path: &Path, texture_bytes: u64) -> Result<Self> {
         let bytes = open(path)?;
         if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
             return BezierPatches::parse(&bytes, path).map(Self::Patches);
         }
-        let loaded = parse_in_folder(&bytes, path)?;
+        let loaded = parse_in_folder(&bytes, path, texture_bytes)?;
         Ok(Self::Polygons(Box::new(loaded)))
     }
 }
@@ -100,9 +102,10 @@ fn open(path: &Path) -> Result<Bytes<'static>> {
     Bytes::open(path)
 }
 
-fn parse_in_folder(bytes: &[u8], path: &Path) -> Result<Loaded> {
+fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Loaded> {
     let mut folder = Folder::of(path);
-    let mut loaded = parse(bytes, path, &mut |name| folder.read(name))?;
+    let named = (path, texture_bytes);
+    let mut loaded = parse_within(bytes, named, &mut |name| folder.read(name))?;
     loaded.files = folder.into_files();
     Ok(loaded)
 }
@@ -110,14 +113,15 @@ fn parse_in_folder(bytes: &[u8], path: &Path) -> Result<Loaded> {
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
 ///
 /// Files that the mesh names are read only from its own folder and the folders below it. A material
-/// or texture that cannot be read is left out with a warning.
+/// or texture that cannot be read is left out with a warning, and so are textures whose texels take more than 1 GiB
+/// together.
 ///
 /// # Errors
 /// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the
 /// content does not follow its format; [`Error::Limit`] for more than 2^26 triangles or vertices, or
 /// more than 4 GiB in the files that the mesh names.
 pub fn load(path: &Path) -> Result<Loaded> {
-    parse_in_folder(&open(path)?, path)
+    parse_in_folder(&open(path)?, path, TEXTURE_BYTES)
 }
 
 /// As [`load`], as a task. When it is cancelled, the reading ends on a thread of its own.
@@ -135,10 +139,19 @@ pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
 /// # Errors
 /// The errors of [`load`] about content, and the errors of `resolve` for required files.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+    parse_within(bytes, (named, TEXTURE_BYTES), resolve)
+}
+
+fn parse_within(
+    bytes: &[u8],
+    (named, texture_bytes): (&Path, u64),
+    resolve: &mut Resolve<'_>,
+) -> Result<Loaded> {
+    let within = (named, texture_bytes);
     let (expected, found) = match MeshFormat::sniff(bytes, named) {
-        Some(MeshFormat::Obj) => return obj::read(bytes, named, resolve),
-        Some(MeshFormat::Ply) => return ply::read(bytes, named, resolve),
-        Some(MeshFormat::Gltf) => return gltf::read(bytes, named, resolve),
+        Some(MeshFormat::Obj) => return obj::read(bytes, within, resolve),
+        Some(MeshFormat::Ply) => return ply::read(bytes, within, resolve),
+        Some(MeshFormat::Gltf) => return gltf::read(bytes, within, resolve),
         Some(MeshFormat::Bezier) => ("polygons: OBJ, PLY or glTF", "Bezier patches"),
         None => (
             "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt",

@@ -28,13 +28,17 @@ const LARGEST_UNIT_COLOUR: f32 = 2.0;
 /// Limit on the material libraries of a file.
 const MAX_LIBRARIES: usize = 256;
 
-pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+pub(super) fn read(
+    bytes: &[u8],
+    (path, texture_bytes): (&Path, u64),
+    resolve: &mut Resolve<'_>,
+) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let place = format!("byte {at}");
         return Err(Error::malformed(path, place, "text", "a zero byte"));
     }
     let mut reader = ObjReader {
-        builder: MeshBuilder::new(path),
+        builder: MeshBuilder::new(path, texture_bytes),
         ..ObjReader::default()
     };
     for (number, line) in Lines::new(bytes) {

@@ -9,12 +9,17 @@ use image::{ImageFormat, ImageReader, Limits};
 use super::build::MeshBuilder;
 use super::material::{Sampler, Texture};
 use quadrille_base::error::Error;
+use quadrille_base::image::check_memory;
 use quadrille_scene::bytes::Bytes;
 
 /// Limit on each side of a texture, in texels.
 const MAX_SIDE: u32 = 16384;
-/// Limit on the texels of all textures of a mesh: 64 Mi.
-const MAX_TEXELS: u64 = 64 << 20;
+/// Default limit on the texels of all textures of a mesh, in bytes: an assumption.
+pub const TEXTURE_BYTES: u64 = 1 << 30;
+/// Bytes of a texel.
+const TEXEL_BYTES: u64 = size_of::<[u8; 4]>() as u64;
+/// Bytes of a texel while it is drawn: as read, and 8 bytes in each of its mip levels.
+const DRAWN_TEXEL_BYTES: u64 = TEXEL_BYTES + 8 * 4 / 3;
 /// Limit on the memory for decoding one texture, in bytes.
 const MAX_DECODER_BYTES: u64 = 1 << 30;
 /// Number of texels that the header of a file of any size may claim: 4096x4096. A lossless WebP of one colour
@@ -28,8 +33,6 @@ const TEXELS_PER_BYTE: u64 = 2048;
 #[derive(Default)]
 pub(crate) struct TextureReader {
     by_name: HashMap<(String, Sampler), Option<u32>>,
-    /// Number of texels read so far.
-    used: u64,
 }
 
 impl TextureReader {
@@ -56,12 +59,12 @@ impl TextureReader {
         if let Some(&known) = self.by_name.get(&key) {
             return known;
         }
-        let texture =
-            bytes().and_then(|bytes| decode(bytes.as_ref(), name, MAX_TEXELS - self.used));
+        let left = builder.texture_bytes;
+        let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), name, left));
         let at = match texture {
             Ok(mut texture) => {
                 texture.sampler = sampler;
-                self.used += texture.texels.len() as u64;
+                builder.texture_bytes -= texture.texels.len() as u64 * TEXEL_BYTES;
                 let textures = &mut builder.mesh.textures;
                 textures.push(texture);
                 u32::try_from(textures.len() - 1).ok()
@@ -77,14 +80,14 @@ impl TextureReader {
 }
 
 impl Texture {
-    /// Reads a PNG, JPEG, WebP, BMP or TGA of at most 64 Mi texels.
+    /// Reads a PNG, JPEG, WebP, BMP or TGA whose texels take at most 1 GiB.
     ///
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it is no such picture.
     pub fn read(path: &Path) -> quadrille_base::error::Result<Self> {
         let bytes = Bytes::open(path)?;
         let expected = "a PNG, JPEG, WebP, BMP or TGA";
-        decode(&bytes, &path.to_string_lossy(), MAX_TEXELS)
+        decode(&bytes, &path.to_string_lossy(), TEXTURE_BYTES)
             .map_err(|found| Error::malformed(path, "picture", expected, found))
     }
 }
@@ -104,7 +107,7 @@ fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
     }
 }
 
-/// Decodes the picture `name` of at most `most` texels, or returns the reason why it cannot.
+/// Decodes the picture `name`, whose texels take at most `most` bytes, or returns the reason why it cannot.
 fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
     let format = format_of(bytes, name).ok_or("neither PNG, JPEG, WebP, BMP nor TGA")?;
     let reader = || ImageReader::with_format(Cursor::new(bytes), format);
@@ -114,11 +117,13 @@ fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
     if width == 0 || height == 0 || width.max(height) > MAX_SIDE {
         return Err(format!("{width} x {height} texels, sides 1 to {MAX_SIDE}"));
     }
-    if texels > most {
+    if texels * TEXEL_BYTES > most {
+        let [needed, left] = [texels * TEXEL_BYTES, most].map(|bytes| bytes.div_ceil(1 << 20));
         return Err(format!(
-            "{width} x {height} texels, of {MAX_TEXELS} in all {most} are left"
+            "{width} x {height} texels, which take {needed} MiB; the limit on memory leaves {left} MiB"
         ));
     }
+    check_memory(size.into(), DRAWN_TEXEL_BYTES).map_err(|error| error.to_string())?;
     let credible = FREE_TEXELS.saturating_add(TEXELS_PER_BYTE * bytes.len() as u64);
     if texels > credible {
         let bytes = bytes.len();

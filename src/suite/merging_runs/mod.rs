@@ -4,4 +4,4 @@ mod run;
 mod settings;
 
 pub use run::{KeepMerged, MergedFrame, MergingWants, PreparedMerging};
-pub use settings::{AreaMeaning, MemorySize, MergingRunSettings, MergingSettings};
+pub use settings::{AreaMeaning, MergingRunSettings, MergingSettings};

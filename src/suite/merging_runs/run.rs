@@ -151,7 +151,10 @@ impl PreparedMerging<'_> {
         match (self.settings.merging.area_is, area) {
             (AreaMeaning::Mean, Some(area)) => {
                 // The number of samples must not change the mesh.
-                let settings = self.settings.merging.frame(camera, 1, level)?;
+                let settings =
+                    self.settings
+                        .merging
+                        .frame(camera, (1, self.settings.input.memory), level)?;
                 let source = self.input.tessellated_to_mean(area, view, &settings)?;
                 Ok(Some(source))
             }
@@ -200,7 +203,11 @@ impl DrawnFrame<'_> {
 
     fn resolved(&self) -> Result<ResolvedFrame<'_>> {
         let merging = &self.settings.merging;
-        let settings = merging.frame(self.camera, self.msaa, self.level)?;
+        let settings = merging.frame(
+            self.camera,
+            (self.msaa, self.settings.input.memory),
+            self.level,
+        )?;
         let begun = Instant::now();
         let visible = VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
         let mut resolved = ResolvedFrame {

@@ -1,13 +1,11 @@
 //! Settings of runs.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use serde::Deserialize;
 
 use crate::checks::{each_once, one_or_more};
-use crate::mesh_input::{LookSettings, MeshSettings, view_files};
+use crate::mesh_input::{LookSettings, MemorySize, MeshSettings, view_files};
 use crate::rows::{BufferEntries, MergingUnit};
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
@@ -30,44 +28,6 @@ choice! {
     }
 }
 
-/// A size of memory in bytes; in text a whole number of M or G.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct MemorySize(pub u64);
-
-impl FromStr for MemorySize {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let unit = |suffix, shift: u32| {
-            let number = text.strip_suffix(suffix)?.parse::<u64>().ok()?;
-            number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
-        };
-        let bytes = unit('M', 20).or_else(|| unit('G', 30));
-        bytes.map(Self).ok_or_else(|| {
-            let expected = "a whole number of M or G, as in 512M or 4G";
-            Error::argument("memory", expected, text)
-        })
-    }
-}
-
-impl TryFrom<String> for MemorySize {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for MemorySize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 % (1 << 30) {
-            0 => write!(f, "{}G", self.0 >> 30),
-            _ => write!(f, "{}M", self.0 >> 20),
-        }
-    }
-}
-
 /// Settings of the frames. Several values of a setting give a row for each combination.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
@@ -86,8 +46,6 @@ pub struct MergingSettings {
     pub cull: Cull,
     /// Sides of triangles to draw.
     pub faces: Faces,
-    /// Limit on the memory of a frame's triangles and quads; drawing takes about as much again.
-    pub memory: MemorySize,
     /// Whether 2x2 pixels are shaded at once, with all their samples.
     pub coarse: bool,
     /// Meaning of the target areas.
@@ -113,7 +71,6 @@ impl Default for MergingSettings {
             buffer: Vec::new(),
             cull: Cull::Quads,
             faces: Faces::Material,
-            memory: MemorySize(1 << 30),
             coarse: false,
             area_is: AreaMeaning::Bound,
             sampling: Sampling::default(),
@@ -194,17 +151,22 @@ impl MergingSettings {
         pattern.map(|p| p.shared()).map_err(|e| e.about("msaa"))
     }
 
-    /// Settings of a frame with `samples` samples per pixel.
+    /// Settings of a frame with `samples` samples per pixel within a limit on its memory.
     ///
     /// # Errors
     /// As [`Self::pattern`].
-    pub fn frame(&self, camera: &Camera, samples: u32, level: SimdLevel) -> Result<FrameSettings> {
+    pub fn frame(
+        &self,
+        camera: &Camera,
+        (samples, memory): (u32, MemorySize),
+        level: SimdLevel,
+    ) -> Result<FrameSettings> {
         Ok(FrameSettings {
             size: [camera.width, camera.height],
             pattern: self.pattern(samples)?,
             faces: self.faces,
             cull: self.cull,
-            memory_bytes: self.memory.0,
+            memory_bytes: memory.0,
             level,
         })
     }

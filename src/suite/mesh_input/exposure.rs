@@ -4,6 +4,7 @@ use std::f32::consts::PI;
 
 use nalgebra::Vector3;
 
+use super::framing::area_vector;
 use super::input::{Content, MeshInput};
 use crate::messages::Messages;
 use quadrille_geometry::files::Mesh;
@@ -11,8 +12,8 @@ use quadrille_mesh::shade::illuminance;
 
 /// Number of faces to examine.
 const SAMPLES: usize = 4096;
-/// Share of the lit faces that are darker than the one that becomes white: an assumption.
-const WHITE: f32 = 0.9;
+/// Percentage of the lit faces that are darker than the one that becomes white: an assumption.
+const WHITE_PERCENT: usize = 90;
 /// Stops within which lights are taken as their author wrote them: an assumption.
 const NEAR_STOPS: f32 = 2.0;
 /// Steps per stop to which an exposure is rounded, so that its flag is short.
@@ -53,20 +54,18 @@ fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
         .filter(|lux| *lux > 0.0)
         .collect();
     lux.sort_by(f32::total_cmp);
-    let at = (lux.len() as f32 * WHITE) as usize;
-    lux.get(at.min(lux.len().saturating_sub(1))).copied()
+    lux.get(lux.len() * WHITE_PERCENT / 100).copied()
 }
 
 /// Illuminance of a face, or of its brighter side if both are drawn, in lux.
 fn lit(mesh: &Mesh, face: usize) -> f32 {
-    let corners = mesh.face(face);
-    let place =
-        |k: usize| Vector3::from(mesh.positions[corners[k].position as usize].map(f64::from));
-    let [a, b, c] = [0, 1, 2].map(place);
-    let Some(normal) = (b - a).cross(&(c - a)).try_normalize(0.0) else {
+    let Some(normal) = area_vector(mesh, face).try_normalize(0.0) else {
         return 0.0;
     };
-    let middle = (a + b + c) / 3.0 + Vector3::from(mesh.origin);
+    let corners = mesh.face(face).iter();
+    let places = corners.map(|corner| mesh.positions[corner.position as usize]);
+    let sum: Vector3<f64> = places.map(|p| Vector3::from(p.map(f64::from))).sum();
+    let middle = sum / mesh.face(face).len() as f64 + Vector3::from(mesh.origin);
     let of_side = |normal: Vector3<f64>| illuminance(&mesh.lights, middle.into(), normal.into());
     let front = of_side(normal);
     match mesh.materials[mesh.face_materials[face] as usize].two_sided {

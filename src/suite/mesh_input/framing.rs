@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::input::{Content, MeshInput};
 use super::settings::Axis;
 use crate::messages::Messages;
-use quadrille_geometry::files::{FileCamera, PunctualLight};
+use quadrille_geometry::files::{Corner, FileCamera, Mesh, PunctualLight};
 use quadrille_geometry::front::Orientation;
 use quadrille_geometry::surface::{PICTURE_PX, box_corners};
 use quadrille_mesh::draw::near_plane;
@@ -13,6 +13,20 @@ use quadrille_scene::Camera;
 use quadrille_scene::cameras::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,
 };
+
+/// Number of faces that tell from which side a mesh is seen.
+const FACES: usize = 4096;
+
+/// Half the sum of the cross products of a face's edges: its normal, as long as its area.
+pub(super) fn area_vector(mesh: &Mesh, face: usize) -> Vector3<f64> {
+    let corners = mesh.face(face);
+    let place =
+        |corner: &Corner| Vector3::from(mesh.positions[corner.position as usize].map(f64::from));
+    let first = place(&corners[0]);
+    let fans = corners[1..].windows(2);
+    let areas = fans.map(|pair| (place(&pair[0]) - first).cross(&(place(&pair[1]) - first)));
+    areas.sum::<Vector3<f64>>() / 2.0
+}
 
 impl MeshInput {
     /// The default view for an up direction that is `given`, or for the one that the mesh suggests.
@@ -40,7 +54,8 @@ impl MeshInput {
             None => {
                 // The ranks of an army are no left and right of one thing.
                 let is_stated = self.has_stated_axes || self.settings.army.is_some();
-                orientation.towards_viewer(&points, is_stated)
+                let towards = orientation.towards_viewer(&points, is_stated);
+                orientation.towards_fronts(towards, &self.face_areas())
             }
         };
         Framing {
@@ -96,6 +111,23 @@ impl MeshInput {
             _ if self.settings.army.is_some() => box_corners(self.bounds).collect(),
             content => content.points().to_vec(),
         }
+    }
+
+    /// Normals of evenly spaced faces that are drawn as they are, each as long as its area, and whether its back is
+    /// drawn too.
+    fn face_areas(&self) -> Vec<(Vector3<f64>, bool)> {
+        let Content::Polygons(mesh) = &self.content else {
+            return Vec::new();
+        };
+        if !self.settings.tessellate.is_empty() {
+            return Vec::new();
+        }
+        let faces = (0..mesh.faces()).step_by(mesh.faces().div_ceil(FACES).max(1));
+        let area = |face| {
+            let has_back = mesh.materials[mesh.face_materials[face] as usize].two_sided;
+            (area_vector(mesh, face), has_back)
+        };
+        faces.map(area).collect()
     }
 
     /// Centre in the world and radius of a bounding sphere.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::settings::MeshSettings;
+use super::settings::{MemorySize, MeshSettings};
 use crate::messages::Messages;
 use quadrille_base::error::{Error, Result};
 use quadrille_geometry::camera::MeshCamera;
@@ -202,7 +202,7 @@ impl MeshSettings {
         if let Ok(scene) = ProceduralScene::from_name(name) {
             return Ok((Content::Procedural(scene), true, Vec::new(), Vec::new()));
         }
-        let loaded = match MeshFile::load(path)? {
+        let loaded = match MeshFile::load(path, self.memory.0)? {
             MeshFile::Patches(patches) => {
                 return Ok((Content::Patches(patches), false, Vec::new(), Vec::new()));
             }
@@ -275,6 +275,11 @@ impl MeshInput {
             let source: Box<dyn GridSource> = Box::new(tessellated);
             Ok((Some(area), source))
         })))
+    }
+
+    /// Limit on the memory of a frame.
+    pub fn memory(&self) -> MemorySize {
+        self.settings.memory
     }
 
     /// Origin in the world of the positions of all sources.

@@ -1,6 +1,8 @@
 //! Settings of meshes.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
@@ -58,6 +60,54 @@ pub struct MeshSettings {
     pub hair_order: Option<HairOrder>,
     /// Seed of procedural meshes, armies and random orders; by default 1.
     pub seed: Option<u64>,
+    /// Limit on the memory of the texels of textures, and of a frame's triangles and quads; drawing takes about as
+    /// much again. It changes no result, so that rows do not record it.
+    #[serde(skip_serializing)]
+    pub memory: MemorySize,
+}
+
+/// A size of memory in bytes; in text a whole number of M or G.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct MemorySize(pub u64);
+
+impl FromStr for MemorySize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let unit = |suffix, shift: u32| {
+            let number = text.strip_suffix(suffix)?.parse::<u64>().ok()?;
+            number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+        };
+        let bytes = unit('M', 20).or_else(|| unit('G', 30));
+        bytes.map(Self).ok_or_else(|| {
+            let expected = "a whole number of M or G, as in 512M or 4G";
+            Error::argument("memory", expected, text)
+        })
+    }
+}
+
+impl TryFrom<String> for MemorySize {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for MemorySize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % (1 << 30) {
+            0 => write!(f, "{}G", self.0 >> 30),
+            _ => write!(f, "{}M", self.0 >> 20),
+        }
+    }
+}
+
+impl Default for MemorySize {
+    fn default() -> Self {
+        Self(1 << 30)
+    }
 }
 
 choice! {

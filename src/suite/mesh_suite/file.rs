@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(settings.input.tessellate, [40.0]);
         assert_eq!(settings.views.size.width, Some(32));
         assert_eq!(settings.merging.rows_per_view().unwrap(), 3);
-        assert_eq!(settings.merging.memory.0, 2 << 30);
+        assert_eq!(settings.input.memory.0, 2 << 30);
     }
 
     #[test]

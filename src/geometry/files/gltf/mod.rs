@@ -45,14 +45,18 @@ const DRAWN_EXTENSIONS: [&str; 3] = [
     "KHR_materials_pbrSpecularGlossiness",
 ];
 
-pub(crate) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+pub(crate) fn read(
+    bytes: &[u8],
+    (path, texture_bytes): (&Path, u64),
+    resolve: &mut Resolve<'_>,
+) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
     let document: Document = serde_json::from_slice(json).map_err(|error| {
         let place = format!("JSON, line {}, column {}", error.line(), error.column());
         Error::malformed(path, place, "a glTF document", error.to_string())
     })?;
     check_version(&document, path)?;
-    let mut builder = MeshBuilder::new(path);
+    let mut builder = MeshBuilder::new(path, texture_bytes);
     check_extensions(&document, &mut builder, path)?;
     let store = BufferStore::new(&document, binary, path, resolve);
     let instances = instances(&document, &store)?;

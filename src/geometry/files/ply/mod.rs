@@ -26,7 +26,11 @@ const TEXTURE_COMMENT: &str = "TextureFile";
 /// Number of properties that a warning names.
 const MAX_NAMED: usize = 8;
 
-pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+pub(super) fn read(
+    bytes: &[u8],
+    (path, texture_bytes): (&Path, u64),
+    resolve: &mut Resolve<'_>,
+) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
     let wrong = |expected, found| Err(Error::malformed(path, "header", expected, found));
@@ -48,7 +52,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, resolve: &mut Resolve<'_>) -> Resu
     let mut reader = PlyReader {
         columns: VertexColumns::of(&header.elements[vertices], path)?,
         face_columns: face_columns.transpose()?.unwrap_or_default(),
-        builder: MeshBuilder::new(path),
+        builder: MeshBuilder::new(path, texture_bytes),
         positions: Vec::new(),
         vertices: Vec::new(),
         polygons: Polygons::default(),
