@@ -224,8 +224,8 @@ fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
     });
     let buffer = or_dash(row.buffer, |buffer| buffer.to_string());
     let mut text = format!(
-        "\n{unit} ({buffer} entries) shades {:.2} times less in {:.2} times the cycles: {}, and without it {}. The shader \
-         cores work in {cores_with} % of the cycles, and without it in {cores_without} %.",
+        "\n{unit} ({buffer} entries) shades {:.2} times less in {:.2} times the cycles: the frame is limited {}, and \
+         without the unit {}. The shader cores work in {cores_with} % of the cycles, and in {cores_without} % without it.",
         row.reduction,
         ratio(with.cycles, without.cycles),
         limit(with),
@@ -237,18 +237,18 @@ fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
     Some(text + "\n")
 }
 
-/// The port that limits a frame with its share of the cycles, or that none does and which comes closest.
+/// Which port limits a frame, with its share of the cycles, or that none does and which comes closest.
 fn limit(timed: &TimedMeshRow) -> String {
     let limits = &timed.limits;
     let share = or_dash(limits.critical_occupancy, |share| {
         format!("{:.0} %", 100.0 * share)
     });
     match (&limits.limiting_unit, &limits.critical_unit) {
-        (Some(unit), _) => format!("{unit} limits the frame ({share})"),
+        (Some(unit), _) => format!("by {unit} ({share})"),
         (None, Some(unit)) => {
-            format!("no unit alone limits the frame ({unit} comes closest, {share})")
+            format!("by no unit alone ({unit} comes closest, {share})")
         }
-        (None, None) => "nothing is drawn".to_owned(),
+        (None, None) => "by nothing".to_owned(),
     }
 }
 
