@@ -35,6 +35,7 @@ mod lossy;
 #[cfg(target_os = "linux")]
 mod memory;
 mod mesh;
+mod mesh_learn;
 mod mesh_look;
 mod probe;
 mod resume;

@@ -20,6 +20,7 @@ mod grid;
 mod layers;
 mod materials;
 mod merging;
+mod overlay;
 mod pipeline;
 mod projection;
 mod reyes;

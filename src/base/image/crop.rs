@@ -9,9 +9,12 @@ const MAX_SIDE_PX: u32 = 1 << 15;
 /// A rectangle of pixels, and the factor by which it is enlarged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CropArea {
-    corner: [u32; 2],
-    size: [u32; 2],
-    zoom: u32,
+    /// Column and row of its first pixel.
+    pub corner: [u32; 2],
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Side of an enlarged pixel in pixels.
+    pub zoom: u32,
 }
 
 impl CropArea {
@@ -38,6 +41,9 @@ impl CropArea {
     }
 
     /// Cuts the part out of `frame`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when it lies outside of the frame.
     pub fn of(&self, frame: &Frame) -> Result<Frame> {
         let [x0, y0] = self.corner;
         let [w, h] = self.size;

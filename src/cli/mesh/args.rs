@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use super::aov::AovFlags;
 use super::input::{LookFlags, MeshInputFlags};
 use super::options::PipelineFlags;
+use crate::cli::choice::one_of;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
 use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
+use quadrille_suite::report::overlay::Overlay;
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
 ///
@@ -18,10 +20,7 @@ use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
 /// adjacent triangles before they are shaded: quad-fragment merging (qfm), the pixel merge unit
 /// (pmu), or none.
 ///
-/// Columns of the table: triangles; quads; partial, quads with a partially covered pixel; culled,
-/// before shading; shaded, quads or, for reyes, vertices; per px, shader runs per covered pixel;
-/// less, runs without a unit over those with it; saved and effic., merged quads over all quads that
-/// reach the unit and over partial ones.
+/// The table has the columns that say something about the run; their meaning stands below it.
 ///
 /// --tessellate, --unit, --buffer and --msaa take several values, separated by commas; each
 /// combination is a row.
@@ -44,8 +43,8 @@ pub(crate) struct Args {
     /// .npy file of the same name (u32, height x width)
     #[arg(long, value_name = "OUT.png")]
     pub(super) heat: Option<PathBuf>,
-    /// Lowest number of shadings per pixel that --heat draws dark red [default: 8]
-    #[arg(long, value_name = "N", requires = "heat", value_parser = clap::value_parser!(u32).range(2..))]
+    /// Lowest number of shadings that --heat and --overlay quads draw dark red [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub(super) heat_max: Option<u32>,
     /// Write the difference to the unmerged picture, multiplied by 100
     #[arg(long, value_name = "OUT")]
@@ -60,6 +59,17 @@ pub(crate) struct Args {
     /// pixels
     #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output")]
     pub(super) crop: Option<CropArea>,
+    /// Draw over the picture, enlarged so that quads and samples can be seen: by the ZOOM of --crop, or up to 16 times.
+    /// Several drawings are separated by commas. The picture is opaque, and quads have a legend below it
+    #[arg(
+        long,
+        value_name = "DRAWINGS",
+        value_parser = one_of::<Overlay>(),
+        value_delimiter = ',',
+        requires = "output",
+        conflicts_with = "layers"
+    )]
+    pub(super) overlay: Vec<Overlay>,
     /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
@@ -96,6 +106,8 @@ const EXAMPLES: &str = "Examples:
   quadrille mesh helmet.gltf -o helmet.png
   quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm \\
     --heat 'heat.{variant}.png'
+  quadrille mesh cage.obj --unit qfm --width 40 --height 30 \\
+    --overlay quads,edges -o quads.png
   quadrille mesh cage.obj --tessellate 0.5 --unit qfm --buffer 4,32,unbounded
   quadrille mesh helmet.gltf --unit pmu --buffer 64,512 --psnr --json
   quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes

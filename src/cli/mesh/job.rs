@@ -1,5 +1,6 @@
 //! The files of `mesh`: pictures, heat maps and differences of every view and combination of settings.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
@@ -9,10 +10,12 @@ use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_mesh::frame::{Shading, VisibleFrame};
 use quadrille_scene::Camera;
+use quadrille_suite::each_once;
 use quadrille_suite::merging_runs::{MergedFrame, MergingRunSettings, MergingWants};
 use quadrille_suite::report::heat::{self, HeatMap, SHADINGS};
+use quadrille_suite::report::overlay::{Overlay, OverlayDrawing};
 use quadrille_suite::report::scale::{Curve, Scale};
-use quadrille_suite::rows::MeshRow;
+use quadrille_suite::rows::{MergingUnit, MeshRow};
 
 /// Shadings per pixel with the last colour of a heat map, as in the figure whose colours it has.
 const HEAT_MAX: u32 = 8;
@@ -45,11 +48,33 @@ impl<'j> Job<'j> {
                 .transpose()?,
         };
         args.aov.check(job.output.as_ref())?;
+        job.check_overlay()?;
         let areas = settings.input.tessellate.len().max(1);
         let variants = areas * settings.merging.rows_per_view()?;
         job.templates()
             .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))?;
         Ok(job)
+    }
+
+    /// Refuses drawings that the units do not have, repeated ones, and a scale of none.
+    fn check_overlay(&self) -> Result<()> {
+        let overlay = &self.args.overlay;
+        each_once(
+            "overlay",
+            &overlay.iter().map(|o| o.name()).collect::<Vec<_>>(),
+        )?;
+        let has_quads = overlay.contains(&Overlay::Quads);
+        if has_quads && self.settings.merging.unit.contains(&MergingUnit::Reyes) {
+            let expected = "units that shade quads: none, qfm and pmu (reyes shades vertices)";
+            return Err(Error::argument("--overlay quads", expected, "reyes"));
+        }
+        match self.args.heat_max {
+            Some(most) if self.args.heat.is_none() && !has_quads => {
+                let expected = "--heat or --overlay quads beside it";
+                Err(Error::argument("--heat-max", expected, most.to_string()))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn writes_to_stdout(&self) -> bool {
@@ -70,8 +95,14 @@ impl<'j> Job<'j> {
         let variants = [VARIANT.to_owned()];
         if let Some(output) = &self.output {
             self.args.aov.prepare(output, &mut outputs, cameras)?;
-            // A crop may be enlarged or a small part: only the drawn size is known.
-            let drawn = self.args.crop.is_none().then_some(cameras);
+            if !self.args.overlay.is_empty() {
+                let sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
+                let mut parts = sizes.map(|size| OverlayDrawing::part(size, self.args.crop));
+                parts.try_for_each(|part| part.map(drop))?;
+            }
+            // A crop or an overlay may be enlarged or a small part: only the drawn size is known.
+            let is_whole = self.args.crop.is_none() && self.args.overlay.is_empty();
+            let drawn = is_whole.then_some(cameras);
             output.check_pictures(drawn.unwrap_or_default(), self.args.background, false)?;
         }
         for template in self.heat.iter().flatten().chain(&self.diff) {
@@ -106,23 +137,37 @@ impl<'j> Job<'j> {
     pub(super) fn write(&self, row: &MeshRow, frame: MergedFrame<'_>) -> Result<()> {
         let (view, variant) = (row.view.name.as_str(), row.variant_name());
         let (visible, shading) = (frame.visible, frame.shading);
+        let scale = Scale {
+            least: 1,
+            top: self.args.heat_max.unwrap_or(HEAT_MAX),
+            curve: Curve::Linear,
+        };
         if let Some([picture, counts]) = &self.heat {
             let paths = [picture.path(view, &variant), counts.path(view, &variant)];
-            self.write_heat(paths, &variant, visible, shading)?;
+            self.write_heat(paths, &variant, scale, (visible, shading))?;
         }
-        let Some(picture) = frame.picture else {
+        let Some(picture) = &frame.picture else {
             return Ok(());
         };
         if let (Some(template), Some(unmerged)) = (&self.diff, frame.unmerged) {
-            let difference = scaled_difference(&picture, unmerged, DIFFERENCE_SCALE)?;
+            let difference = scaled_difference(picture, unmerged, DIFFERENCE_SCALE)?;
             files::write(template.path(view, &variant), &difference)?;
         }
         let Some(output) = &self.output else {
             return Ok(());
         };
         let picture = match &self.args.crop {
-            Some(crop) => crop.of(&picture)?,
-            None => picture,
+            _ if !self.args.overlay.is_empty() => {
+                let drawing = OverlayDrawing {
+                    title: format!("{variant}: shadings per quad"),
+                    part: OverlayDrawing::part(visible.settings.size, self.args.crop)?,
+                    overlays: &self.args.overlay,
+                    scale,
+                };
+                Cow::Owned(drawing.of(picture, &frame)?)
+            }
+            Some(crop) => Cow::Owned(crop.of(picture)?),
+            None => Cow::Borrowed(picture),
         };
         let names = [view, variant.as_str()];
         if self.args.aov.is_empty() {
@@ -139,8 +184,8 @@ impl<'j> Job<'j> {
         &self,
         [picture_path, counts_path]: [PathBuf; 2],
         variant: &str,
-        visible: &VisibleFrame,
-        shading: Option<&Shading>,
+        scale: Scale,
+        (visible, shading): (&VisibleFrame, Option<&Shading>),
     ) -> Result<()> {
         let (size, counts, counted) = match shading {
             None => {
@@ -160,11 +205,7 @@ impl<'j> Job<'j> {
             nothing: "none",
             size,
             counts: &counts,
-            scale: Scale {
-                least: 1,
-                top: self.args.heat_max.unwrap_or(HEAT_MAX),
-                curve: Curve::Linear,
-            },
+            scale,
             scale_end: "--heat-max",
             palette: SHADINGS,
         });

@@ -6,6 +6,7 @@
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
+use super::chunk::{RasterGrid, RasterQuad};
 use super::visibility::VisibilityBuffer;
 use super::visible_frame::VisibleFrame;
 use crate::shade::TrianglePlanes;
@@ -46,13 +47,7 @@ impl VisibleFrame {
     pub fn layers(&self, layers: &[Layer]) -> Vec<LayerPicture> {
         let [width, height] = self.settings.size;
         let pixels = width as usize * height as usize;
-        let mut next = 0;
-        let firsts = self.chunks.iter().map(|chunk| {
-            let first = fit(next);
-            next += chunk.triangles_in;
-            first
-        });
-        let firsts: Vec<u32> = firsts.collect();
+        let firsts = self.first_triangles();
         let bins = self.bins.par_iter();
         let found: Vec<Vec<(usize, PixelLayers)>> =
             bins.map(|bin| self.layers_of_bin(bin, &firsts)).collect();
@@ -71,12 +66,55 @@ impl VisibleFrame {
         wanted.map(|layer| picture(*layer)).collect()
     }
 
+    /// For each pixel in row order, the triangle that each of its samples shows, by its number in the order of
+    /// submission; [`u32::MAX`] for the background.
+    pub fn triangles_of_samples(&self) -> Vec<u32> {
+        let per_pixel = self.settings.pattern.per_pixel() as usize;
+        let [width, height] = self.settings.size.map(|side| side as usize);
+        let firsts = self.first_triangles();
+        let mut ids = vec![NO_ID; width * height * per_pixel];
+        for bin in &self.bins {
+            self.each_pixel(bin, |at, owners, _| {
+                for (id, &owner) in ids[at * per_pixel..].iter_mut().zip(owners) {
+                    if owner != NO_OWNER {
+                        *id = self.quad_shown(owner, &firsts).2;
+                    }
+                }
+            });
+        }
+        ids
+    }
+
+    /// Number of the first triangle of each chunk.
+    fn first_triangles(&self) -> Vec<u32> {
+        let mut next = 0;
+        let firsts = self.chunks.iter().map(|chunk| {
+            let first = fit(next);
+            next += chunk.triangles_in;
+            first
+        });
+        firsts.collect()
+    }
+
     fn layers_of_bin(&self, bin: &VisibilityBuffer, firsts: &[u32]) -> Vec<(usize, PixelLayers)> {
+        let mut found = Vec::with_capacity(bin.quads.len() * 4);
+        self.each_pixel(bin, |at, owners, place| {
+            found.push((at, self.pixel_layers(owners, place, firsts)));
+        });
+        found
+    }
+
+    /// Visits the pixels of a bin that show the scene: the index of the pixel in row order, the owners of its
+    /// samples, the first pixel of its shading pixel, and the number of its first sample there.
+    fn each_pixel(
+        &self,
+        bin: &VisibilityBuffer,
+        mut visit: impl FnMut(usize, &[u32], ([u32; 2], usize)),
+    ) {
         let [width, height] = self.settings.size;
         let pattern = self.settings.pattern;
         let per_pixel = pattern.per_pixel() as usize;
         let side = pattern.side_px().cast_unsigned();
-        let mut found = Vec::with_capacity(bin.quads.len() * 4);
         self.each_shading_pixel(bin, |position, pixel, owners| {
             let corner = [0, 1].map(|axis| {
                 let second = u32::from(pixel >> axis & 1 == 1);
@@ -85,13 +123,11 @@ impl VisibleFrame {
             for (at, owners) in (0_u32..).zip(owners.chunks_exact(per_pixel)) {
                 let (x, y) = (corner[0] + at % side, corner[1] + at / side);
                 if x < width && y < height && owners.iter().any(|&o| o != NO_OWNER) {
-                    let first = at as usize * per_pixel;
-                    let shown = self.pixel_layers(owners, (corner, first), firsts);
-                    found.push((y as usize * width as usize + x as usize, shown));
+                    let index = y as usize * width as usize + x as usize;
+                    visit(index, owners, (corner, at as usize * per_pixel));
                 }
             }
         });
-        found
     }
 
     /// The layers of a pixel from the owners of its samples, which are those from `first` on of the
@@ -136,18 +172,25 @@ impl VisibleFrame {
         }
     }
 
-    fn shown_triangle(&self, owner: u32, firsts: &[u32]) -> ShownTriangle<'_> {
+    /// The quad that a sample shows, its grid, and the number of its triangle in the frame.
+    fn quad_shown(&self, owner: u32, firsts: &[u32]) -> (&RasterQuad, &RasterGrid, u32) {
         let (number, quad) = self.find(owner);
         let chunk = &self.chunks[number];
         let shown = &chunk.quads[quad as usize];
         let grid = &chunk.grids[chunk.grid_of(quad)];
+        let id = firsts[number] + grid.first_triangle + u32::from(shown.triangle);
+        (shown, grid, id)
+    }
+
+    fn shown_triangle(&self, owner: u32, firsts: &[u32]) -> ShownTriangle<'_> {
+        let (shown, grid, id) = self.quad_shown(owner, firsts);
         let corners = grid.grid.topology.triangles[usize::from(shown.triangle)];
         let vertices = corners.map(|corner| &grid.grid.vertices[usize::from(corner)]);
         ShownTriangle {
             planes: TrianglePlanes::new(vertices, &self.view),
             vertices,
             is_front: shown.is_front,
-            id: firsts[number] + grid.first_triangle + u32::from(shown.triangle),
+            id,
         }
     }
 

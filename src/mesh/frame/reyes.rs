@@ -31,17 +31,22 @@ impl VisibleFrame {
     pub fn vertices_per_pixel(&self) -> Vec<u32> {
         let [width, height] = self.settings.size;
         let mut counts = vec![0; (width * height) as usize];
-        for visible in self.chunks.iter().flat_map(Chunk::visible) {
-            for vertex in &visible.grid.vertices {
-                let point = self.view.project(vertex.position);
-                let [x, y] = [point.xz / point.z, point.yz / point.z];
-                let is_inside = point.z >= self.view.near && x >= 0.0 && y >= 0.0;
-                if is_inside && x < f64::from(width) && y < f64::from(height) {
-                    counts[(y as u32 * width + x as u32) as usize] += 1;
-                }
+        for [x, y] in self.vertices_px() {
+            if x >= 0.0 && y >= 0.0 && x < f64::from(width) && y < f64::from(height) {
+                counts[(y as u32 * width + x as u32) as usize] += 1;
             }
         }
         counts
+    }
+
+    /// Positions on the picture plane, in pixels, of the vertices that Reyes shades, without those before the near plane.
+    pub fn vertices_px(&self) -> impl Iterator<Item = [f64; 2]> {
+        let grids = self.chunks.iter().flat_map(Chunk::visible);
+        let points = grids
+            .flat_map(|grid| &grid.grid.vertices)
+            .map(|v| self.view.project(v.position));
+        let points = points.filter(|point| point.z >= self.view.near);
+        points.map(|point| [point.xz / point.z, point.yz / point.z])
     }
 
     /// Shades vertices as Reyes does, and resolves the picture.

@@ -8,10 +8,13 @@ use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::shade::AlphaTests;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::image::crop::CropArea;
 use quadrille_base::raster::sample_depth::NO_OWNER;
+use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::{GridSource, batch_runs};
+use quadrille_scene::Camera;
 
 /// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
 const MAX_QUADS: u64 = (1 << 31) - 1;
@@ -100,6 +103,31 @@ impl VisibleFrame {
                 .fold(DrawnArea::default(), |drawn, c| drawn.with(c.drawn)),
             chunks,
         })
+    }
+
+    /// A part of the picture with one sample at the centre of each pixel, enlarged without another tessellation.
+    ///
+    /// # Errors
+    /// As [`Self::new_task`].
+    pub fn enlarged(&self, source: &dyn GridSource, part: CropArea) -> Result<Self> {
+        let zoom = f64::from(part.zoom);
+        let [width, height] = part.size.map(|side| side * part.zoom);
+        let from = &self.view.camera;
+        let camera = Camera {
+            width,
+            height,
+            focal_px: from.focal_px.map(|focal| focal * zoom),
+            principal_px: [0, 1]
+                .map(|axis| (from.principal_px[axis] - f64::from(part.corner[axis])) * zoom),
+            ..from.clone()
+        };
+        let view = MeshCamera::new(camera, self.view.near);
+        let settings = FrameSettings {
+            size: [width, height],
+            pattern: SamplePattern::standard(1)?.shared(),
+            ..self.settings
+        };
+        Self::new_task(source, [&self.view, &view], &settings, &self.task)
     }
 
     /// Chunk of a quad and its index there, by its index in the frame.

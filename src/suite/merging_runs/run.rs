@@ -46,8 +46,9 @@ pub struct PreparedMerging<'a> {
 }
 
 /// A frame that a row describes.
-#[derive(Debug)]
 pub struct MergedFrame<'a> {
+    /// The grids of the mesh.
+    pub source: &'a dyn GridSource,
     /// The frame before merging.
     pub visible: &'a VisibleFrame,
     /// The quads after merging; `None` for Reyes.
@@ -288,6 +289,7 @@ impl DrawnFrame<'_> {
             row.psnr_vs_truth_db = Some(psnr_db(picture, truth)?);
         }
         let frame = MergedFrame {
+            source: self.source,
             visible,
             shading,
             picture,

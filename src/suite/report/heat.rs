@@ -53,7 +53,7 @@ pub const SHADINGS: Palette = Palette {
 };
 
 /// Minimum width of a picture in pixels, so that the legend's text fits.
-const MIN_WIDTH_PX: usize = 480;
+pub(super) const MIN_WIDTH_PX: usize = 480;
 /// Maximum factor by which a small map is enlarged.
 const MAX_TIMES: usize = 8;
 /// Picture width per unit of the legend: text doubles in size where the picture is twice this wide.
@@ -121,11 +121,11 @@ impl Palette {
 }
 
 /// Height of the legend in units: title, bar, numbers and range, each with its margin.
-const LEGEND_UNITS: usize = 56;
+pub(super) const LEGEND_UNITS: usize = 56;
 const MARGIN: usize = 8;
 
 /// Draws title, colour bar with its numbers, and the range of the counts.
-fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
+pub(super) fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let at = |rows: usize| top + rows * unit;
     let left = MARGIN * unit;
     canvas.write(&map.title, [left, at(6)], unit);

@@ -1,53 +1,141 @@
 //! Results of `mesh`: tables.
 
 use super::table::{TextTable, or_dash};
-use crate::rows::{MergingUnit, MeshRow};
+use crate::rows::{MergingUnit, MeshRow, TimedMeshRow};
+use quadrille_mesh::result::ratio;
 
-/// Heading and cell of a column.
-type Column = (&'static str, fn(&MeshRow) -> String);
+/// A column of a table.
+#[derive(Clone, Copy)]
+struct Column {
+    heading: &'static str,
+    meaning: &'static str,
+    cell: fn(&MeshRow) -> String,
+    /// The cell of a row about which the column says nothing, beside a dash.
+    nothing: &'static str,
+}
 
-const VIEW: Column = ("<view", |r| r.view.name.clone());
-const TRUTH: Column = ("truth dB", |r| or_dash(r.psnr_vs_truth_db, decibels));
-/// Number of columns about settings, which come first.
-const SETTINGS: usize = 4;
-const COLUMNS: [Column; 14] = [
-    ("area px", |r| {
-        or_dash(r.triangle_area_px, |area| area.to_string())
+const fn column(
+    heading: &'static str,
+    meaning: &'static str,
+    cell: fn(&MeshRow) -> String,
+) -> Column {
+    Column {
+        heading,
+        meaning,
+        cell,
+        nothing: "-",
+    }
+}
+
+const SETTINGS: [Column; 5] = [
+    column("<view", "name of the camera", |r| r.view.name.clone()),
+    column(
+        "area px",
+        "target area of the tessellated triangles, in pixels",
+        |r| or_dash(r.triangle_area_px, |area| area.to_string()),
+    ),
+    column("msaa", "samples per pixel", |r| r.msaa.to_string()),
+    column(
+        "unit",
+        "unit that merges quads before they are shaded",
+        |r| r.unit.to_string(),
+    ),
+    column("buffer", "entries of the unit's buffer", |r| {
+        or_dash(r.buffer, |buffer| buffer.to_string())
     }),
-    ("msaa", |r| r.msaa.to_string()),
-    ("unit", |r| r.unit.to_string()),
-    ("buffer", |r| or_dash(r.buffer, |buffer| buffer.to_string())),
-    ("triangles", |r| r.triangles.to_string()),
-    ("quads", |r| of_quads(r, r.quads.rasterized)),
-    ("partial", |r| of_quads(r, r.quads.partial)),
-    ("culled", |r| of_quads(r, r.quads.culled)),
-    ("shaded", |r| match r.unit {
-        MergingUnit::Reyes => r.vertices_of_visible_grids.to_string(),
-        _ => r.quads.shaded.to_string(),
-    }),
-    ("per px", |r| {
-        format!("{:.2}", r.fragments_per_covered_pixel)
-    }),
-    ("less", |r| format!("{:.2}x", r.reduction)),
-    ("saved", |r| of_quads(r, percent(r.savings))),
-    ("effic.", |r| of_quads(r, percent(r.efficiency))),
-    ("PSNR dB", |r| or_dash(r.psnr_vs_none_db, decibels)),
 ];
-
-const CYCLES: [Column; 4] = [
-    ("cycles", |r| {
-        or_dash(r.timed.as_ref(), |t| t.cycles.to_string())
+const RESULTS: [Column; 11] = [
+    column(
+        "triangles",
+        "triangles of the mesh after tessellation",
+        |r| r.triangles.to_string(),
+    ),
+    column(
+        "quads",
+        "blocks of 2x2 pixels of a triangle with a covered sample",
+        |r| of_quads(r, r.quads.rasterized),
+    ),
+    column(
+        "partial",
+        "quads that reach the unit and cover a pixel in part",
+        |r| of_quads(r, r.quads.partial),
+    ),
+    Column {
+        nothing: "0",
+        ..column(
+            "culled",
+            "quads that the depth test removes before the unit",
+            |r| of_quads(r, r.quads.culled),
+        )
+    },
+    column(
+        "shaded",
+        "quads sent to the shader; of reyes, vertices",
+        |r| match r.unit {
+            MergingUnit::Reyes => r.vertices_of_visible_grids.to_string(),
+            _ => r.quads.shaded.to_string(),
+        },
+    ),
+    column(
+        "per px",
+        "runs of the shader (four per quad) per covered pixel",
+        |r| format!("{:.2}", r.fragments_per_covered_pixel),
+    ),
+    Column {
+        nothing: "1.00x",
+        ..column(
+            "less",
+            "runs of the shader without a unit over runs with it",
+            |r| format!("{:.2}x", r.reduction),
+        )
+    },
+    Column {
+        nothing: NO_SHARE,
+        ..column(
+            "saved",
+            "merged quads as a share of the quads that reach the unit",
+            |r| of_quads(r, percent(r.savings)),
+        )
+    },
+    Column {
+        nothing: NO_SHARE,
+        ..column(
+            "effic.",
+            "efficiency: merged quads as a share of the partial ones",
+            |r| of_quads(r, percent(r.efficiency)),
+        )
+    },
+    column("PSNR dB", "likeness to the picture without a unit", |r| {
+        or_dash(r.psnr_vs_none_db, decibels)
     }),
-    ("frame ms", |r| {
+    column(
+        "truth dB",
+        "likeness to a picture with 64 shaded samples per pixel",
+        |r| or_dash(r.psnr_vs_truth_db, decibels),
+    ),
+];
+const CYCLES: [Column; 4] = [
+    column(
+        "cycles",
+        "length of the frame in cycles of the emulated GPU",
+        |r| or_dash(r.timed.as_ref(), |t| t.cycles.to_string()),
+    ),
+    column("frame ms", "the same at its clock", |r| {
         or_dash(r.timed.as_ref(), |t| format!("{:.3}", t.frame_ms))
     }),
-    ("warps", |r| {
-        or_dash(r.timed.as_ref(), |t| t.warps.warps.to_string())
-    }),
-    ("<busiest units", |r| {
-        or_dash(r.timed.as_ref(), |t| t.busiest.clone())
-    }),
+    column(
+        "warps",
+        "groups of eight quads that the shader cores run",
+        |r| or_dash(r.timed.as_ref(), |t| t.warps.warps.to_string()),
+    ),
+    column(
+        "<busiest units",
+        "shares of the cycles in which they work",
+        |r| or_dash(r.timed.as_ref(), |t| t.busiest.clone()),
+    ),
 ];
+/// A share of nothing, as a cell.
+const NO_SHARE: &str = "0.0 %";
 
 /// A cell about quads; a dash for Reyes, which has no quads.
 fn of_quads(row: &MeshRow, text: impl ToString) -> String {
@@ -56,34 +144,112 @@ fn of_quads(row: &MeshRow, text: impl ToString) -> String {
     })
 }
 
-/// Formats the table of all rows and, below it, the table of the rows in cycles.
+/// Formats the table of all rows and, below it, the table of the rows in cycles with a sentence about each unit, the
+/// values that all rows share, and the meaning of the columns.
 pub fn tables(rows: &[MeshRow]) -> String {
-    let has_views = rows
-        .windows(2)
-        .any(|pair| pair[0].view.name != pair[1].view.name);
-    let has_truth = rows.iter().any(|row| row.psnr_vs_truth_db.is_some());
-    let view = has_views.then_some(VIEW).into_iter();
-    let columns = view
-        .clone()
-        .chain(COLUMNS)
-        .chain(has_truth.then_some(TRUTH));
-    let mut text = table(rows.iter(), &columns.collect::<Vec<_>>());
-    let in_cycles = rows.iter().filter(|row| row.timed.is_some());
-    if in_cycles.clone().next().is_some() {
-        let columns = view
-            .chain(COLUMNS[..SETTINGS].iter().copied())
-            .chain(CYCLES);
+    let varies = |column: &Column| {
+        let cells = rows
+            .windows(2)
+            .map(|pair| (column.cell)(&pair[0]) != (column.cell)(&pair[1]));
+        cells.into_iter().any(|differs| differs)
+    };
+    let says_something = |column: &Column| {
+        let mut cells = rows.iter().map(column.cell);
+        cells.any(|cell| cell != "-" && cell != column.nothing)
+    };
+    let settings: Vec<_> = SETTINGS.into_iter().filter(varies).collect();
+    let results = RESULTS.into_iter().filter(says_something);
+    let results = results.filter(|column| rows.len() < 2 || varies(column));
+    let mut shown: Vec<_> = settings.iter().copied().chain(results).collect();
+    let mut text = table(rows.iter(), &shown);
+    let in_cycles: Vec<_> = rows.iter().filter(|row| row.timed.is_some()).collect();
+    if !in_cycles.is_empty() {
+        let columns: Vec<_> = settings.into_iter().chain(CYCLES).collect();
         text += "\n";
-        text += &table(in_cycles, &columns.collect::<Vec<_>>());
+        text += &table(in_cycles.iter().copied(), &columns);
+        for row in &in_cycles {
+            text += &effect_of_unit(row, &in_cycles).unwrap_or_default();
+        }
+        shown.extend(CYCLES);
+    }
+    text += "\n";
+    let is_shown = |column: &Column| shown.iter().any(|shown| shown.heading == column.heading);
+    let all = SETTINGS.into_iter().chain(RESULTS);
+    let constant = all.filter(|column| !is_shown(column) && says_something(column));
+    let constant: Vec<_> = constant.collect();
+    if let Some(row) = rows.first() {
+        let cells = constant
+            .iter()
+            .map(|column| format!("{} {}", heading(column), (column.cell)(row)));
+        text += &format!("in all rows: {}\n", cells.collect::<Vec<_>>().join(", "));
+    }
+    for column in shown.iter().chain(&constant) {
+        text += &format!("{:15}{}\n", heading(column), column.meaning);
     }
     text
 }
 
+fn heading(column: &Column) -> &'static str {
+    column.heading.trim_start_matches('<')
+}
+
 fn table<'r>(rows: impl Iterator<Item = &'r MeshRow>, columns: &[Column]) -> String {
-    let headings: Vec<_> = columns.iter().map(|(heading, _)| *heading).collect();
+    let headings: Vec<_> = columns.iter().map(|column| column.heading).collect();
     let mut table = TextTable::new(&headings);
-    rows.for_each(|row| table.row(columns.iter().map(|(_, cell)| cell(row))));
+    rows.for_each(|row| table.row(columns.iter().map(|column| (column.cell)(row))));
     table.to_string()
+}
+
+/// The cycles of a unit beside those of the same frame without one, and which ports limit both; `None` if the row has no
+/// unit, or no row shows the frame without one.
+fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
+    let frame = |row: &MeshRow| {
+        (
+            row.view.clone(),
+            row.triangle_area_px.map(f64::to_bits),
+            row.msaa,
+        )
+    };
+    let without = rows
+        .iter()
+        .find(|r| r.unit == MergingUnit::None && frame(r) == frame(row))?;
+    if row.unit == MergingUnit::None {
+        return None;
+    }
+    let [with, without] = [row.timed.as_ref()?, without.timed.as_ref()?];
+    let unit = row.unit.name();
+    let [cores_with, cores_without] = [with, without].map(|timed| {
+        let cores = timed.units.get("cores");
+        or_dash(cores, |cores| format!("{:.0}", 100.0 * cores.utilisation))
+    });
+    let buffer = or_dash(row.buffer, |buffer| buffer.to_string());
+    let mut text = format!(
+        "\n{unit} ({buffer} entries) shades {:.2} times less in {:.2} times the cycles: the frame is limited {}, and \
+         without the unit {}. The shader cores work in {cores_with} % of the cycles, and in {cores_without} % without it.",
+        row.reduction,
+        ratio(with.cycles, without.cycles),
+        limit(with),
+        limit(without),
+    );
+    if with.limits.critical_unit.as_deref() == Some(unit) {
+        text += &format!(" --set {unit}.quads_per_cycle=N changes the rate of the unit.");
+    }
+    Some(text + "\n")
+}
+
+/// Which port limits a frame, with its share of the cycles, or that none does and which comes closest.
+fn limit(timed: &TimedMeshRow) -> String {
+    let limits = &timed.limits;
+    let share = or_dash(limits.critical_occupancy, |share| {
+        format!("{:.0} %", 100.0 * share)
+    });
+    match (&limits.limiting_unit, &limits.critical_unit) {
+        (Some(unit), _) => format!("by {unit} ({share})"),
+        (None, Some(unit)) => {
+            format!("by no unit alone ({unit} comes closest, {share})")
+        }
+        (None, None) => "by nothing".to_owned(),
+    }
 }
 
 fn percent(share: f64) -> String {

@@ -10,6 +10,7 @@
 //! | [`deferred`] | the tables and rows of `deferred` |
 //! | [`mesh`] | the tables and rows of `mesh` |
 //! | [`maps`] | counts per pixel and per screen tile, as pictures with a legend ([`heat`], [`scale`]) and arrays |
+//! | [`overlay`] | shaded quads, outlines of triangles and samples over an enlarged picture |
 //! | [`cameras`] | cameras as JSON, as flags, and as the path of a film |
 //! | [`layer_colours`] | layers such as depth as colours |
 //! | [`bars`] | stacked bars of bytes by buffer, as a picture |
@@ -36,6 +37,7 @@ pub mod json;
 pub mod layer_colours;
 pub mod maps;
 pub mod mesh;
+pub mod overlay;
 pub mod ratios;
 pub mod scale;
 pub mod screen;
