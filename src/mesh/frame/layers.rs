@@ -1,7 +1,8 @@
 //! Layers of a frame: depth, normals, triangles and coverage of every pixel, from its samples.
 //!
 //! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats
-//! takes its fragments (see [`Layer`]); samples of the background have none.
+//! takes its fragments (see [`Layer`]); samples of the background have none. Blended surfaces are left out: the
+//! layers are those of the surface whose depth the depth buffer holds.
 
 use nalgebra::Vector3;
 use rayon::prelude::*;
@@ -46,13 +47,7 @@ impl VisibleFrame {
     pub fn layers(&self, layers: &[Layer]) -> Vec<LayerPicture> {
         let [width, height] = self.settings.size;
         let pixels = width as usize * height as usize;
-        let mut next = 0;
-        let firsts = self.chunks.iter().map(|chunk| {
-            let first = fit(next);
-            next += chunk.triangles_in;
-            first
-        });
-        let firsts: Vec<u32> = firsts.collect();
+        let firsts = self.first_triangles();
         let bins = self.bins.par_iter();
         let found: Vec<Vec<(usize, PixelLayers)>> =
             bins.map(|bin| self.layers_of_bin(bin, &firsts)).collect();
@@ -69,6 +64,19 @@ impl VisibleFrame {
         let known = [Layer::Depth, Layer::Normal, Layer::Id, Layer::Alpha];
         let wanted = layers.iter().filter(|layer| known.contains(layer));
         wanted.map(|layer| picture(*layer)).collect()
+    }
+
+    /// For each chunk, the number of its first triangle in the order of submission.
+    fn first_triangles(&self) -> Vec<u32> {
+        let mut submitted: Vec<_> = (0..self.chunks.len()).collect();
+        submitted.sort_by_key(|&chunk| self.chunks[chunk].first_batch);
+        let mut firsts = vec![0; submitted.len()];
+        let mut next = 0;
+        for chunk in submitted {
+            firsts[chunk] = fit(next);
+            next += self.chunks[chunk].triangles_in;
+        }
+        firsts
     }
 
     fn layers_of_bin(&self, bin: &VisibilityBuffer, firsts: &[u32]) -> Vec<(usize, PixelLayers)> {
