@@ -287,6 +287,7 @@ pub enum MergeScope {
 
 /// Requirements of a unit on its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent properties")]
 pub struct MergeRules {
     /// When the unit is flushed.
     pub scope: MergeScope,
