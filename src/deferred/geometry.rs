@@ -38,10 +38,10 @@ impl Layer {
     pub const FORWARD: [Self; 2] = [Self::AlphaTested, Self::Blended];
 
     fn of(material: &Material) -> Self {
-        match (material.opacity, material.alpha_cutoff) {
-            (Some(_), _) => Self::Blended,
-            (None, Some(_)) => Self::AlphaTested,
-            (None, None) => Self::Opaque,
+        match material.tested_alpha() {
+            _ if material.is_blended() => Self::Blended,
+            Some(_) => Self::AlphaTested,
+            None => Self::Opaque,
         }
     }
 }

@@ -81,6 +81,9 @@ pub trait GridSource: Sync {
     /// The draw that a batch belongs to. Draws never decrease from batch to batch.
     fn draw(&self, batch: usize) -> u32;
 
+    /// Index into [`GridSource::materials`] of the material of all grids of a batch.
+    fn material(&self, batch: usize) -> u32;
+
     /// Visits the grids of a batch, tessellated for `view`, one at a time, until `visit` breaks or the task is
     /// cancelled. Grids outside the view may be left out.
     fn visit_grids(
@@ -124,6 +127,41 @@ pub fn batch_runs(source: &dyn GridSource) -> Vec<Range<usize>> {
             _ => runs.push(batch..batch + 1),
         }
     }
+    runs
+}
+
+/// A run of batches of one draw, whose materials are all blended or all not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DrawRun {
+    /// The batches.
+    pub batches: Range<usize>,
+    /// Whether the materials are blended with what lies behind.
+    pub is_blended: bool,
+}
+
+/// The runs of [`batch_runs`] in drawing order: opaque and alpha-tested batches, then blended ones, each in
+/// submission order.
+pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
+    let materials = source.materials();
+    let is_blended = |batch: usize| {
+        let material = materials.get(source.material(batch) as usize);
+        material.is_some_and(Material::is_blended)
+    };
+    let mut runs: Vec<DrawRun> = Vec::new();
+    for batches in batch_runs(source) {
+        let first = runs.len();
+        for batch in batches {
+            let is_blended = is_blended(batch);
+            match runs[first..].last_mut() {
+                Some(run) if run.is_blended == is_blended => run.batches.end = batch + 1,
+                _ => runs.push(DrawRun {
+                    batches: batch..batch + 1,
+                    is_blended,
+                }),
+            }
+        }
+    }
+    runs.sort_by_key(|run| run.is_blended);
     runs
 }
 

@@ -163,6 +163,10 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
         self.runs[batch].draw
     }
 
+    fn material(&self, batch: usize) -> u32 {
+        self.runs[batch].material
+    }
+
     fn visit_grids(
         &self,
         batch: usize,

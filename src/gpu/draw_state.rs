@@ -155,7 +155,7 @@ impl EarlyTests for DrawState<'_> {
     }
 
     #[inline]
-    fn tests_write(&self) -> bool {
+    fn tests_write(&self, _beat: &Beat) -> bool {
         self.update.active || self.framebuffer.tests_write()
     }
 

@@ -3,8 +3,10 @@
 use std::fs;
 use std::process::Output;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use image::{Rgba, RgbaImage};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::program::{DONE, Place, USAGE};
 use crate::support::shared;
@@ -252,6 +254,95 @@ fn a_sharp_picture_is_that_of_mesh() {
     for mesh in &meshes {
         let psnr = psnr_to_mesh(&place, mesh);
         assert!(psnr > 50.0, "{mesh:?}: {psnr} dB");
+    }
+}
+
+/// A blended square and, behind its lower left quarter, an opaque one; the blended one is first in the file.
+fn pane() -> String {
+    let corners = [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]];
+    let floats = corners.map(|[x, y]: [i16; 2]| [x, y, 0].map(f32::from));
+    let bytes: Vec<u8> = (floats.as_flattened().iter())
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
+    let uri = format!(
+        "data:application/octet-stream;base64,{}",
+        STANDARD.encode(bytes)
+    );
+    let primitive = |material: u32| json!([{"attributes": {"POSITION": 0}, "material": material}]);
+    let unlit = json!({"KHR_materials_unlit": {}});
+    json!({
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0, 1]}],
+        "nodes": [{"mesh": 0, "translation": [1, 1, 0.5]}, {"mesh": 1, "translation": [0, 0, -0.5]}],
+        "meshes": [{"primitives": primitive(0)}, {"primitives": primitive(1)}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 6, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 72}],
+        "buffers": [{"byteLength": 72, "uri": uri}],
+        "materials": [
+            {"pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 0.25]}, "alphaMode": "BLEND", "extensions": unlit},
+            {"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}, "extensions": unlit}
+        ],
+        "extensionsUsed": ["KHR_materials_unlit"]
+    })
+    .to_string()
+}
+
+#[test]
+fn blended_surfaces_are_those_of_mesh() {
+    let place = Place::new();
+    fs::write(place.path("pane.gltf"), pane()).unwrap();
+    let view = [
+        "--eye",
+        "0,0,5",
+        "--target",
+        "0,0,0",
+        "--fov",
+        "60",
+        "--background",
+        "0,0,0",
+    ];
+    let mesh = [&["pane.gltf"], &view[..]].concat();
+    let psnr = psnr_to_mesh(&place, &mesh);
+    assert!(psnr > 60.0, "{psnr} dB");
+    let size = ["--width", "100", "--height", "100"];
+    for unit in ["none", "qfm", "pmu", "reyes"] {
+        let flags = ["--unit", unit, "-o", "pane.png"];
+        place.expect(DONE, &[&["mesh"], &mesh[..], &size, &flags].concat());
+        let picture = image::open(place.path("pane.png")).unwrap().to_rgb8();
+        // Over the distance from the eye: the square alone, the pane before it, the pane alone, nothing.
+        for ([x, y], [red, blue]) in [
+            ([-0.1, -0.1], [1.0, 0.0]),
+            ([0.1, 0.1], [0.75, 0.25]),
+            ([0.3, 0.3], [0.0, 0.25]),
+            ([-0.3, 0.3], [0.0, 0.0]),
+        ] {
+            let focal = 50.0 / 30.0_f64.to_radians().tan();
+            let pixel = [50.0 + x * focal, 50.0 - y * focal].map(|v| v as u32);
+            let found = picture.get_pixel(pixel[0], pixel[1]).0;
+            // The transfer function of sRGB above 0.0031308.
+            let encode = |v: f64| {
+                if v > 0.0 {
+                    1.055 * v.powf(1.0 / 2.4) - 0.055
+                } else {
+                    0.0
+                }
+            };
+            let expected = [red, 0.0, blue].map(|v| encode(v) * 255.0);
+            let off = [0, 1, 2].map(|k| (f64::from(found[k]) - expected[k]).abs());
+            assert!(
+                off.iter().all(|off| *off < 1.0),
+                "{unit}: {found:?} at {x}, {y}"
+            );
+        }
+    }
+    for mesh in [
+        "cases/meshes/public/AlphaBlendModeTest.glb",
+        "meshes/flighthelmet/FlightHelmet.gltf",
+    ] {
+        if let Some(path) = shared::path(mesh) {
+            let psnr = psnr_to_mesh(&place, &[path.to_str().unwrap()]);
+            assert!(psnr > 60.0, "{mesh}: {psnr} dB");
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod arcade_flight;
 mod assumptions;
+mod blending;
 mod defaults;
 mod far;
 mod frame;

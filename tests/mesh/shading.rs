@@ -53,6 +53,11 @@ fn plane_vertex(x_px: f32, y_px: f32, texels_a_px: f32) -> GridVertex {
     vertex([x_px - 320.0, y_px - 180.0, FAR], uv)
 }
 
+/// Colours of the shading pixels of a quad, without their opacities.
+fn quad(shader: &Shader<'_>, inputs: &QuadInputs) -> [[f32; 3]; 4] {
+    shader.quad(inputs).map(|[r, g, b, _]| [r, g, b])
+}
+
 /// Materials and their textures.
 struct Scene {
     materials: Vec<Material>,
@@ -128,7 +133,7 @@ fn plane_triangle(texels_a_px: f32) -> [GridVertex; 3] {
 fn shade_plane(shader: &Shader, texels_a_px: f32) -> [[f32; 3]; 4] {
     let vertices = plane_triangle(texels_a_px);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
-    shader.quad(&quad_inputs(vertices.each_ref(), &planes))
+    quad(&shader, &quad_inputs(vertices.each_ref(), &planes))
 }
 
 /// Barycentrics and z of the point where the ray through a pixel meets the triangle's plane.
@@ -242,14 +247,14 @@ fn coarse_pixels_are_filtered_twice_as_wide() {
         let mut scene = noisy();
         scene.materials[0].shininess = 0.0;
         scene.materials[0].base_texture = base_texture;
-        scene.shader().quad(&coarse)[0]
+        quad(&scene.shader(), &coarse)[0]
     };
     let (lit, textured) = (shade(None), shade(Some(0)));
     for c in 0..3 {
         let off = (textured[c] - lit[c] * expected[c]).abs();
         assert!(off < 1e-3, "{textured:?}");
     }
-    assert!(shader.quad(&coarse)[0][0] >= textured[0]);
+    assert!(quad(&shader, &coarse)[0][0] >= textured[0]);
 }
 
 #[test]
@@ -290,14 +295,17 @@ fn merged_triangles_of_a_plane_are_as_one() {
         triangles: [pixel(0), pixel(1), pixel(1), pixel(0)],
         ..quad_inputs(halves[0], &planes[0])
     };
-    let merged = shader.quad(&inputs);
+    let merged = quad(&shader, &inputs);
     for (a, b) in whole.iter().flatten().zip(merged.iter().flatten()) {
         assert!((a - b).abs() < 2e-3, "{whole:?} {merged:?}");
     }
-    let some = shader.quad(&QuadInputs {
-        wanted: 0b0100,
-        ..inputs
-    });
+    let some = quad(
+        &shader,
+        &QuadInputs {
+            wanted: 0b0100,
+            ..inputs
+        },
+    );
     assert_eq!(some, [[0.0; 3], [0.0; 3], merged[2], [0.0; 3]]);
 }
 
@@ -314,7 +322,7 @@ fn far_beyond_the_horizon_colours_stay_in_range() {
             points_px: [[300.0, y], [301.0, y], [300.0, y + 1.0], [301.0, y + 1.0]],
             ..quad_inputs(vertices.each_ref(), &planes)
         };
-        let colours = shader.quad(&inputs);
+        let colours = quad(&shader, &inputs);
         assert!(
             colours.iter().flatten().all(|c| (0.0..=1.0).contains(c)),
             "{colours:?}"
@@ -422,7 +430,7 @@ fn faces_without_normals_and_back_faces() {
         let scene = Scene::of(Material::default(), &[]);
         let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
         let inputs = quad_inputs(vertices.each_ref(), &planes);
-        scene.shader().quad(&QuadInputs { is_front, ..inputs })[0]
+        quad(&scene.shader(), &QuadInputs { is_front, ..inputs })[0]
     };
     let lit = shade(&front, true);
     assert!(close(lit, shade(&flat, true), 1e-4));
@@ -517,7 +525,7 @@ fn opacity_is_that_of_material_and_texture() {
         let scene = Scene::of(material, std::slice::from_ref(&texture));
         let planes = TrianglePlanes::new(corners.each_ref(), &view()).unwrap();
         let inputs = quad_inputs(corners.each_ref(), &planes);
-        scene.shader().quad_with_opacity(&inputs)[0][3]
+        scene.shader().quad(&inputs)[0][3]
     };
     for (given, texture, expected) in [
         (None, None, 1.0),

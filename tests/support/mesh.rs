@@ -93,6 +93,35 @@ pub(crate) fn crossing() -> Box<dyn GridSource> {
 
 /// Two waves in two draws; the shader of a part of the second bars merging pixels.
 pub(crate) fn waves() -> Box<dyn GridSource> {
+    Box::new(Triangles::new(wave_mesh(), Adjacency::Vertex))
+}
+
+/// The waves with unlit colours, parts of both blended: in each draw before, between and after opaque parts.
+pub(crate) fn veils() -> Triangles {
+    let mut mesh = wave_mesh();
+    let material = |base_colour, opacity| Material {
+        base_colour,
+        opacity,
+        is_unlit: true,
+        two_sided: true,
+        ..Material::default()
+    };
+    mesh.materials = vec![
+        material([0.7, 0.2, 0.1], None),
+        material([0.1, 0.6, 0.3], None),
+        material([0.2, 0.3, 0.9], Some(0.4)),
+        material([0.9, 0.8, 0.1], Some(0.7)),
+    ];
+    mesh.materials[1].effects.reads_coverage = true;
+    mesh.materials[3].effects.reads_coverage = true;
+    let faces = mesh.face_materials.len();
+    for (part, material) in [2, 0, 3, 2, 2, 1, 3, 0].into_iter().enumerate() {
+        mesh.face_materials[part * faces / 8..(part + 1) * faces / 8].fill(material);
+    }
+    Triangles::new(mesh, Adjacency::Vertex)
+}
+
+fn wave_mesh() -> Mesh {
     const SIDE: u32 = 24;
     let (mut positions, mut faces) = (Vec::new(), Vec::new());
     for wave in 0..2 {
@@ -121,7 +150,7 @@ pub(crate) fn waves() -> Box<dyn GridSource> {
     });
     // A stretch in the middle: quads before it must leave before it, and others come after.
     mesh.face_materials[(count + count / 4) as usize..(count + count / 2) as usize].fill(1);
-    Box::new(Triangles::new(mesh, Adjacency::Vertex))
+    mesh
 }
 
 /// A picture of an odd size, seen a little askew.

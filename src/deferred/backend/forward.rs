@@ -4,7 +4,6 @@
 use fearless_simd::{Simd, dispatch};
 
 use super::alpha_test::PointTest;
-use super::resolve::over;
 use super::shade::{QuadColours, QuadShader};
 use crate::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::forward::memo::Memo;
@@ -18,6 +17,7 @@ use crate::raster::triangle::MovingTriangle;
 use crate::shading::grid::ShadingGrid;
 use crate::shading::grid_view::GridView;
 use crate::shading::spid::Spid;
+use quadrille_mesh::frame::picture::over;
 
 /// The samples of a tile and the memo of its forward draws.
 #[derive(Debug)]

@@ -37,15 +37,3 @@ impl Background {
         finish(sum, covered, share, self.linear)
     }
 }
-
-/// Blends a colour, followed by its opacity, over a premultiplied one, followed by its alpha.
-#[inline]
-pub(crate) fn over([r, g, b, opacity]: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
-    let over = |own: f32, behind: f32| own * opacity + behind * (1.0 - opacity);
-    [
-        over(r, behind[0]),
-        over(g, behind[1]),
-        over(b, behind[2]),
-        over(1.0, behind[3]),
-    ]
-}

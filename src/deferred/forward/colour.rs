@@ -7,6 +7,7 @@ use quadrille_base::choice;
 use quadrille_base::image::srgb::{decode_srgb, encode_srgb};
 use quadrille_base::image::{from_8_bit, to_8_bit};
 use quadrille_base::math::low;
+use quadrille_mesh::frame::picture::over;
 
 choice! {
     /// Format of the colours of samples.
@@ -77,16 +78,7 @@ impl SampleColour {
     /// Words of a colour blended over a stored one. The fourth channel of `colour` is its opacity.
     #[inline]
     pub fn blend(self, colour: [f32; 4], stored: [u32; 2]) -> [u32; 2] {
-        let below = self.decode(stored);
-        let [r, g, b, opacity] = colour;
-        let over = |c: f32, below: f32| c * opacity + below * (1.0 - opacity);
-        let alpha = opacity + below[3] * (1.0 - opacity);
-        self.encode([
-            over(r, below[0]),
-            over(g, below[1]),
-            over(b, below[2]),
-            alpha,
-        ])
+        self.encode(over(colour, self.decode(stored)))
     }
 }
 

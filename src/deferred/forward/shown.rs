@@ -4,11 +4,12 @@
 use rayon::prelude::*;
 
 use super::sample_order::{SampleOrder, each_bit};
-use crate::backend::resolve::{Background, over};
+use crate::backend::resolve::Background;
 use crate::geometry::Layer;
 use crate::hits::QuadHits;
 use crate::memory::bits::BLOCK_WORDS;
 use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_mesh::frame::picture::over;
 
 /// Content of all samples while the frame is drawn.
 #[derive(Debug)]

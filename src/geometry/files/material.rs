@@ -91,11 +91,22 @@ pub struct Material {
     /// Alpha below which fragments are discarded, if the material discards any.
     pub alpha_cutoff: Option<f32>,
     /// Opacity of a material that is blended with what lies behind it, 0 to 1; the alpha of the colour
-    /// texture multiplies it. `None` for an opaque material. The frames of [`crate`] draw blended
-    /// materials opaque.
+    /// texture multiplies it. `None` for an opaque material. A blended material has no alpha test.
     pub opacity: Option<f32>,
     /// Effects of the pixel shader other than its colour.
     pub effects: ShaderEffects,
+}
+
+impl Material {
+    /// Whether the surface is blended with what lies behind it.
+    pub fn is_blended(&self) -> bool {
+        self.opacity.is_some()
+    }
+
+    /// Alpha below which fragments are discarded; `None` if the material discards none.
+    pub fn tested_alpha(&self) -> Option<f32> {
+        self.alpha_cutoff.filter(|_| !self.is_blended())
+    }
 }
 
 impl Default for Material {

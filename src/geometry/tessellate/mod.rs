@@ -70,6 +70,10 @@ impl GridSource for Tessellated {
         self.surface.draw(batch)
     }
 
+    fn material(&self, batch: usize) -> u32 {
+        self.surface.material(batch)
+    }
+
     fn visit_grids(
         &self,
         batch: usize,

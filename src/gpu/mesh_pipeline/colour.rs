@@ -6,10 +6,10 @@
 //! quads that were tested while this one was held for merging or packing, but not those tested while
 //! it is shaded; it costs nothing, since it reads the cache of the early test (assumptions).
 //!
-//! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent; nothing is blended. Rates and cache
-//! are the same as in the emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in whole sectors,
-//! and quads per cycle. A sector in memory is fetched before it is written, even if it is written as a whole
-//! (assumption: the cache works as for blending).
+//! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent. Rates and cache are the same as in the
+//! emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in whole sectors, and quads per cycle. A
+//! sector in memory is fetched before it is written, even if it is written as a whole (assumption: the cache
+//! works as for blending). A blended quad also waits until the last quad at its place is written.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ use quadrille_machine::{
     Activity, Cycle, LINE_BYTES, Quad, Queue, Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, Unit,
     UnitCache, Visitor, Warp, statistics,
 };
+use quadrille_mesh::merge::merged_samples::BLENDED;
 
 /// Samples per sector.
 const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
@@ -29,6 +30,7 @@ const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 statistics! {
     /// Quads and samples by outcome.
     #[derive(Serialize, Deserialize)]
+    #[serde(default)]
     pub struct ColourCounters {
         /// Quads with a sample written.
         pub quads: u64,
@@ -36,6 +38,8 @@ statistics! {
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,
+        /// Subset of `samples`: samples blended with what they showed before.
+        pub samples_blended: u64,
         /// Samples shaded that are hidden by the time they arrive.
         pub samples_hidden: u64,
         /// Sectors written.
@@ -52,6 +56,8 @@ pub struct Colour {
     sectors: RateLimiter,
     waiting: Queue,
     cache: UnitCache,
+    /// Cycle in which the last write of each quad in memory is done.
+    written: Vec<Cycle>,
     activity: Activity,
     last_done: Cycle,
     /// Quads and samples by outcome.
@@ -68,22 +74,27 @@ impl Colour {
             sectors: RateLimiter::new(Rate::of(spec.bytes_per_cycle, SECTOR_BYTES)),
             waiting: Queue::new(spec.wait_queue),
             cache: UnitCache::new(&spec.cache(), memory_lines),
+            written: Vec::new(),
             activity: Activity::of_rate(spec.quads_per_cycle),
             last_done: 0,
             counters: ColourCounters::default(),
         }
     }
 
-    /// Removes a quad's record; returns its samples, those that it still shows, and its index in
-    /// memory.
-    fn shown(quad: &Quad, state: &mut MeshDrawState) -> (u64, u64, u32) {
+    /// Removes a quad's record; returns its samples, those that it still shows, those that are blended, and its
+    /// index in memory.
+    fn shown(quad: &Quad, state: &mut MeshDrawState) -> ([u64; 3], u32) {
         let count = state.pattern().count();
         let record = state.records.remove(quad.primitive as usize);
         let position = state.depths.position(record.index);
         let owners = &state.depths.quad(position).owners;
-        let (mut covered, mut shown) = (0, 0);
+        let (mut covered, mut shown, mut blended) = (0, 0, 0);
         for (owner, samples) in record.parts {
             covered |= samples;
+            if owner == BLENDED {
+                blended |= samples;
+                continue;
+            }
             let mut left = samples;
             while left != 0 {
                 let bit = left.trailing_zeros();
@@ -92,10 +103,11 @@ impl Colour {
                 shown |= u64::from(shows == owner) << bit;
             }
         }
-        (covered, shown, record.index)
+        ([covered, shown | blended, blended], record.index)
     }
 
-    /// Times a quad from its look-up to the end of its write; returns the cycle of the look-up.
+    /// Times a quad from its look-up to the end of its write, which follows that of the last one at its place if
+    /// it `blends`; returns the cycle of the look-up.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "surfaces have fewer than 2^32 lines"
@@ -103,7 +115,7 @@ impl Colour {
     fn write(
         &mut self,
         index: u32,
-        shown: u64,
+        (shown, blends): (u64, bool),
         arrival: Cycle,
         state: &mut MeshDrawState,
     ) -> Cycle {
@@ -132,6 +144,9 @@ impl Colour {
                 slots.push(number);
             }
         }
+        if blends {
+            ready = ready.max(self.written[index as usize]);
+        }
         let mut begin = self.quads.serve(ready);
         for _ in 0..written.count_ones() {
             begin = begin.max(self.sectors.serve(ready));
@@ -143,6 +158,7 @@ impl Colour {
         self.activity.busy_until(free.max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.write_cycles;
+        self.written[index as usize] = done;
         for slot in slots {
             self.cache.used(slot, done);
         }
@@ -172,17 +188,19 @@ impl Stage<MeshDrawState> for Colour {
         _next: &mut impl Sink<(), MeshDrawState>,
     ) -> Cycle {
         let mut left = arrival;
+        self.written.resize(state.depths.quads(), 0);
         for quad in warp.quads.iter() {
-            let (covered, shown, index) = Self::shown(quad, state);
+            let ([covered, shown, blended], index) = Self::shown(quad, state);
             let counters = &mut self.counters;
             counters.samples += u64::from(shown.count_ones());
+            counters.samples_blended += u64::from(blended.count_ones());
             counters.samples_hidden += u64::from((covered & !shown).count_ones());
             if shown == 0 {
                 counters.quads_hidden += 1;
                 continue;
             }
             counters.quads += 1;
-            left = left.max(self.write(index, shown, arrival, state));
+            left = left.max(self.write(index, (shown, blended != 0), arrival, state));
         }
         self.activity.leave_queue(left);
         left

@@ -16,10 +16,12 @@ use quadrille_mesh::project::{Piece, ProjectedGrid, touched_quads};
 pub(super) struct MaterialFlags {
     /// Whether triangles that show their backs are drawn.
     pub(super) draws_backs: bool,
-    /// Whether its shader bars pixel merging.
-    pub(super) is_barred: bool,
+    /// Whether its shader has side effects.
+    pub(super) has_effects: bool,
     /// Whether it has an alpha test.
     pub(super) is_tested: bool,
+    /// Whether it is blended.
+    pub(super) is_blended: bool,
 }
 
 /// The grid whose triangles are in the pipeline.

@@ -65,13 +65,13 @@ impl DepthBuffer {
         self.bins[self.settings.bin_of(position)].quad(position)
     }
 
-    /// Tests the samples of a fragment and returns the mask of samples that pass the depth test. `kept` is
-    /// the mask of samples that pass the alpha test.
+    /// Tests the samples of a fragment and returns the mask of samples that pass the depth test. `written` is
+    /// the mask of samples that may write their depth.
     #[inline]
-    pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, kept: u64) -> u64 {
+    pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, written: u64) -> u64 {
         let bin = &mut self.bins[self.settings.bin_of(position)];
         let level = self.settings.level.level();
-        dispatch!(level, simd => bin.test_kept(simd, position, fragment, kept))
+        dispatch!(level, simd => bin.test_written(simd, position, fragment, written))
     }
 
     /// Whether all samples in a quarter of a screen tile are at least as near as `depth`.

@@ -23,9 +23,10 @@ use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{Material, Texture};
 use quadrille_geometry::grid::{Grid, Topology};
-use quadrille_machine::{Memory, Primitive, Quad, RasterTile, lines_of};
+use quadrille_machine::{Beat, Memory, Primitive, Quad, RasterTile, lines_of};
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::merge::QuadFragment;
+use quadrille_mesh::merge::merged_samples::{OwnedSamples, ShownFragment};
 use quadrille_mesh::shade::AlphaTests;
 
 /// Bytes per sample of depth, a 32-bit float.
@@ -46,11 +47,27 @@ pub struct Fragment {
     pub grid: u32,
     /// Number of its draw.
     pub draw: u32,
-    /// Whether its shader bars pixel merging.
-    pub is_barred: bool,
+    /// Whether its shader has side effects.
+    pub has_effects: bool,
+    /// Whether it is blended.
+    pub is_blended: bool,
     plane: DepthPlane,
-    /// Samples that its alpha test keeps.
-    kept: u64,
+    /// Samples that its alpha test keeps; none if it is blended.
+    written: u64,
+    /// Samples of a blended quad that pass the depth test.
+    blended: u64,
+}
+
+impl Fragment {
+    /// The fragment at index `index` of a quad in memory, as samples.
+    pub(super) fn shown(&self, index: u32) -> ShownFragment {
+        ShownFragment {
+            owner: self.owner,
+            index,
+            coverage: self.quad.coverage,
+            blended: self.blended,
+        }
+    }
 }
 
 /// A quad between the merging unit and the colour unit.
@@ -60,8 +77,8 @@ pub struct ShaderRecord {
     pub index: u32,
     /// Number of its draw.
     pub draw: u32,
-    /// The triangles that it shows: number in the frame, and samples.
-    pub parts: Vec<(u32, u64)>,
+    /// The samples that it shows.
+    pub parts: Vec<OwnedSamples>,
 }
 
 /// State shared by all units of the mesh path.
@@ -117,8 +134,9 @@ impl MeshDrawState {
                 .iter()
                 .map(|m| MaterialFlags {
                     draws_backs: settings.faces.draws_backs(m),
-                    is_barred: m.effects.any(),
-                    is_tested: m.alpha_cutoff.is_some(),
+                    has_effects: m.effects.any(),
+                    is_tested: m.tested_alpha().is_some(),
+                    is_blended: m.is_blended(),
                 })
                 .collect(),
             alpha: AlphaTests::new(materials, textures),
@@ -173,7 +191,8 @@ impl MeshDrawState {
         let piece = &grid.pieces[piece as usize];
         let test = (grid.tested.as_ref())
             .and_then(|grid| self.alpha.of_triangle(grid, piece.triangle, &self.view));
-        let kept = test.map_or(u64::MAX, |test| test.kept(position, self.settings.pattern));
+        let all = if grid.flags.is_blended { 0 } else { u64::MAX };
+        let written = test.map_or(all, |test| test.kept(position, self.settings.pattern));
         let number = self.fragments.insert(Fragment {
             quad: QuadFragment {
                 position,
@@ -186,9 +205,11 @@ impl MeshDrawState {
             owner: grid.first_owner + u32::from(piece.triangle),
             grid: grid.number,
             draw: grid.draw,
-            is_barred: grid.flags.is_barred,
+            has_effects: grid.flags.has_effects,
+            is_blended: grid.flags.is_blended,
             plane: piece.plane,
-            kept,
+            written,
+            blended: 0,
         });
         fit::<u32>(number)
     }
@@ -200,7 +221,7 @@ impl MeshDrawState {
 
     /// Adds a quad for the shader.
     #[inline]
-    pub fn shader_quad(&mut self, index: u32, draw: u32, parts: Vec<(u32, u64)>) -> Quad {
+    pub fn shader_quad(&mut self, index: u32, draw: u32, parts: Vec<OwnedSamples>) -> Quad {
         let coverage = parts.iter().fold(0, |all, (_, samples)| all | samples);
         let record = ShaderRecord { index, draw, parts };
         Quad {
@@ -267,8 +288,9 @@ impl EarlyTests for MeshDrawState {
     }
 
     #[inline]
-    fn tests_write(&self) -> bool {
-        true
+    fn tests_write(&self, beat: &Beat) -> bool {
+        // The quads of a beat are of one triangle.
+        !(beat.quads.iter()).any(|quad| self.fragment_of(quad).is_blended)
     }
 
     #[inline]
@@ -276,7 +298,7 @@ impl EarlyTests for MeshDrawState {
         &mut self.memory
     }
 
-    /// If only grids are culled, writes depths and passes all samples.
+    /// If only grids are culled, passes all samples. Blended quads write no depth.
     fn test(&mut self, _tile: u32, quad: &Quad) -> Failed {
         let pattern = self.settings.pattern;
         let number = quad.primitive as usize;
@@ -292,8 +314,9 @@ impl EarlyTests for MeshDrawState {
                 plane: fragment.plane,
                 owner: fragment.owner,
             };
-            passed = self.depths.test(position, &tested, fragment.kept);
+            passed = self.depths.test(position, &tested, fragment.written);
         }
+        fragment.blended = if fragment.is_blended { passed } else { 0 };
         if !self.settings.culls_quads() {
             return Failed::default();
         }

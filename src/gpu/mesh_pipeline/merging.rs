@@ -11,17 +11,17 @@
 //! The pixel merge unit compares a quad with the entries at its position one after the other. A quad
 //! that makes the oldest entry leave waits a cycle for it. Before the first quad of another grid
 //! (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per look-up (assumption: the
-//! papers do not say when entries of finished grids leave). Quads whose shader bars pixel merging
-//! bypass the pixel merge unit.
+//! papers do not say when entries of finished grids leave), and before blended quads. Quads whose shader bars
+//! pixel merging bypass the pixel merge unit.
 
 use std::collections::VecDeque;
 
 use super::draw_state::{Fragment, MeshDrawState};
-use super::merged_samples::MergedSamples;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_machine::{
     Beat, Cycle, IssuePort, Quad, Rate, Sink, Stage, StallReason, Unit, Visitor,
 };
+use quadrille_mesh::merge::merged_samples::MergedSamples;
 use quadrille_mesh::merge::pmu::PmuSpec;
 use quadrille_mesh::merge::qfm::QfmSpec;
 use quadrille_mesh::merge::{
@@ -41,9 +41,9 @@ pub struct TimedMergeUnit {
     output_free: Cycle,
     port: IssuePort,
     samples: MergedSamples,
-    /// The grid and the draw of the last quad.
+    /// The grid of the last quad, its draw, and whether it is blended.
     grid: Option<u32>,
-    draw: Option<u32>,
+    draw: Option<(u32, bool)>,
     /// Positions of the fragments looked up last, and the cycles in which they are written.
     written: VecDeque<(u32, Cycle)>,
     out: Vec<Quad>,
@@ -119,8 +119,10 @@ impl TimedMergeUnit {
     /// Turns the quads that left the unit into quads for the shader.
     fn collect(&mut self, state: &mut MeshDrawState) {
         let stream = &self.driver.stream;
+        let draw = self.draw.map_or(0, |(draw, _)| draw);
         for merged in &stream.out {
-            self.out.push(self.samples.leave(merged, stream, state));
+            let (index, parts) = self.samples.leave(merged, stream);
+            self.out.push(state.shader_quad(index, draw, parts));
         }
         self.driver.stream.out.clear();
     }
@@ -154,7 +156,8 @@ impl TimedMergeUnit {
         state: &mut MeshDrawState,
         next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
-        let is_barred = self.driver.unit.rules().bypassed_by_effects && fragment.is_barred;
+        let rules = self.driver.unit.rules();
+        let is_barred = rules.bars(fragment.has_effects, fragment.is_blended);
         let position = fragment.quad.position;
         let mut compared = 0;
         if is_barred {
@@ -166,7 +169,8 @@ impl TimedMergeUnit {
             compared = self.driver.unit.compared_at(position);
         }
         let index = state.depths.index(position);
-        self.samples.push(fragment, index, state.depths.quads());
+        let shown = fragment.shown(index);
+        self.samples.push(shown, state.depths.quads());
         let before = self.driver.unit.made_room();
         self.driver.push(&fragment.quad, is_barred);
         let evictions = self.driver.unit.made_room() - before;
@@ -227,7 +231,8 @@ impl Stage<MeshDrawState> for TimedMergeUnit {
         let mut left = arrival;
         for quad in beat.quads.iter() {
             let fragment = state.fragments.remove(quad.primitive as usize);
-            let (grid, draw) = (Some(fragment.grid), Some(fragment.draw));
+            let is_blended = fragment.is_blended;
+            let (grid, draw) = (Some(fragment.grid), Some((fragment.draw, is_blended)));
             let leaves_scope = match self.driver.unit.rules().scope {
                 MergeScope::Grid => self.grid != grid,
                 MergeScope::Draw => self.draw != draw,
@@ -236,7 +241,7 @@ impl Stage<MeshDrawState> for TimedMergeUnit {
                 self.flush(arrival, state, next);
             }
             if self.grid != grid {
-                self.driver.unit.begin_grid(&state.topology);
+                (self.driver.unit).begin_grid(&state.topology, is_blended);
             }
             (self.grid, self.draw) = (grid, draw);
             left = self.push(&fragment, arrival, state, next);
@@ -298,7 +303,7 @@ impl Stage<MeshDrawState> for Passthrough {
             let is_partial = state.pattern().has_partial_pixel(coverage);
             self.counters.partial += u64::from(is_partial);
             let index = state.depths.index(fragment.quad.position);
-            let parts = vec![(fragment.owner, coverage)];
+            let parts = fragment.shown(index).owned(coverage).collect();
             let quad = state.shader_quad(index, fragment.draw, parts);
             start = self.port.issue_on(quad, arrival, 1, state, next);
         }

@@ -19,7 +19,7 @@
 //!
 //! Depths are read and written in the order of submission: the tests of samples, grids and raster
 //! tiles see the depths of all earlier work, however many cycles ahead that is (assumption: a real
-//! Hi-Z lags behind by the work in flight).
+//! Hi-Z lags behind by the work in flight). Blended batches are submitted after all others.
 
 pub mod colour;
 pub(crate) mod config;
@@ -28,7 +28,6 @@ mod current_grid;
 pub(crate) mod depth;
 pub mod draw_state;
 pub mod grids;
-mod merged_samples;
 pub mod merging;
 pub mod pack;
 pub mod quads;

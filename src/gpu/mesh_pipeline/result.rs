@@ -81,7 +81,7 @@ impl TimedMeshResult {
     pub fn discrepancies(&self) -> Vec<String> {
         let c = &self.counters;
         let shaded = match (&c.qfm, &c.pmu) {
-            (Some(qfm), _) => qfm.quads_out(),
+            (Some(qfm), _) => qfm.quads_out() + c.barred,
             (_, Some(pmu)) => pmu.quads_out() + c.barred,
             _ => c.tested(),
         };

@@ -22,7 +22,7 @@ use crate::zrop::unit::Zrop;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
-use quadrille_geometry::grid::GridSource;
+use quadrille_geometry::grid::{GridSource, draw_runs};
 use quadrille_machine::{Beat, Quad, Retired, Sink, Stage, Unit, chain};
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::merge::MergeUnitKind;
@@ -109,7 +109,7 @@ where
     let (view, task) = (state.view.clone(), state.task.clone());
     let mut at = 0;
     let steps = task.steps(source.batches() as u64);
-    for batch in 0..source.batches() {
+    for batch in draw_runs(source).into_iter().flat_map(|run| run.batches) {
         let draw = source.draw(batch);
         let visited = source.visit_grids(batch, &view, &task, &mut |grid| {
             at = pipeline.offer((draw, grid), at, &mut state);

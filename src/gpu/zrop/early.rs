@@ -12,8 +12,8 @@ pub trait EarlyTests {
     /// Whether a stencil or depth test is enabled.
     fn has_tests(&self) -> bool;
 
-    /// Whether the tests also write the buffers that they read.
-    fn tests_write(&self) -> bool;
+    /// Whether the tests of a beat also write the buffers that they read.
+    fn tests_write(&self, beat: &Beat) -> bool;
 
     /// Returns the memory system: L2 and DRAM.
     fn memory(&mut self) -> &mut Memory;

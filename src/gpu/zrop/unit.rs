@@ -261,13 +261,14 @@ impl Zrop {
         self.slots.clear();
         let per_quad = state.bytes_per_quad();
         let tile = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) * per_quad;
+        let writes = state.tests_write(beat);
         let mut ready = at;
         // Sectors of the current line; none before the first.
         let (mut line, mut sectors) = (0, 0);
         let mut add = |sector: u64| {
             let (next, mask) = line_sector(sector);
             if next != line {
-                ready = ready.max(self.request((line, sectors), at, state));
+                ready = ready.max(self.request((line, sectors, writes), at, state));
                 (line, sectors) = (next, 0);
             }
             sectors |= mask;
@@ -285,20 +286,20 @@ impl Zrop {
                 (first + 1..=last).for_each(&mut add);
             }
         }
-        ready.max(self.request((line, sectors), at, state))
+        ready.max(self.request((line, sectors, writes), at, state))
     }
 
-    /// Requests sectors of a line for the current beat; returns the cycle at which they are there.
+    /// Requests sectors of a line for the current beat, whose tests may write them; returns the cycle at which
+    /// they are there.
     fn request(
         &mut self,
-        (line, sectors): LineSectors,
+        (line, sectors, writes): (u32, u8, bool),
         at: Cycle,
         state: &mut impl EarlyTests,
     ) -> Cycle {
         if sectors == 0 {
             return at;
         }
-        let writes = state.tests_write();
         let (slot, ready) = self.cache.access(line, sectors, writes, at, state.memory());
         self.slots.push(slot);
         ready

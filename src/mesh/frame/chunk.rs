@@ -1,7 +1,7 @@
 //! Chunks: batches of grids rasterized to quads, in submission order.
 //!
-//! A chunk is the work of one task, a run of batches of one draw. Chunks are independent of each
-//! other.
+//! A chunk is the work of one task, a run of batches of one draw, blended or not. Chunks are independent of
+//! each other. Blended ones come after all others.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use quadrille_base::raster::sample_depth::DepthPlane;
 use quadrille_base::raster::sampled::SampledPolygon;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
-use quadrille_geometry::grid::{Grid, GridSource, GridVertex};
+use quadrille_geometry::grid::{DrawRun, Grid, GridSource, GridVertex};
 
 /// A quad of a triangle, before the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,10 @@ pub struct RasterGrid {
 pub struct Chunk {
     /// The draw that it belongs to.
     pub(crate) draw: u32,
+    /// Whether its materials are blended. Such fragments are tested but write no depth.
+    pub(crate) is_blended: bool,
+    /// Its first batch.
+    pub(crate) first_batch: usize,
     /// Its grids with at least one drawn triangle.
     pub grids: Vec<RasterGrid>,
     /// Depth planes of all triangles of all grids; zero for triangles that are not drawn.
@@ -122,13 +126,18 @@ impl Chunk {
     /// when the budget is spent or the task is cancelled.
     pub fn new(
         source: &dyn GridSource,
-        batches: Range<usize>,
+        DrawRun {
+            batches,
+            is_blended,
+        }: DrawRun,
         [tessellation_view, view]: [&MeshCamera; 2],
         (settings, alpha): (&FrameSettings, &AlphaTests),
         budget: &MemoryBudget,
     ) -> Self {
         let mut chunk = Self {
             draw: source.draw(batches.start),
+            is_blended,
+            first_batch: batches.start,
             ..Self::default()
         };
         let mut projected = ProjectedGrid::default();
@@ -244,10 +253,18 @@ impl Chunk {
         self.bin_starts = starts;
     }
 
-    /// The samples of a quad that its alpha test keeps.
+    /// The samples of a quad that write their depth if they pass the depth test: those that its alpha test
+    /// keeps, and none of a blended quad.
     #[inline]
-    pub(crate) fn kept(&self, quad: u32) -> u64 {
-        self.kept.get(quad as usize).copied().unwrap_or(u64::MAX)
+    pub(crate) fn written(&self, quad: u32) -> u64 {
+        let all = if self.is_blended { 0 } else { u64::MAX };
+        self.kept.get(quad as usize).copied().unwrap_or(all)
+    }
+
+    /// The samples of a quad that pass the depth test.
+    #[inline]
+    pub(crate) fn passed(&self, quad: u32) -> u64 {
+        self.passed[quad as usize].load(Ordering::Relaxed)
     }
 
     /// Indices of the quads of a bin, in submission order.
@@ -259,11 +276,10 @@ impl Chunk {
     /// shading, all.
     #[inline]
     pub(crate) fn shaded_coverage(&self, quad: u32, settings: &FrameSettings) -> u64 {
-        let quad = quad as usize;
         if settings.culls_quads() {
-            self.passed[quad].load(Ordering::Relaxed)
+            self.passed(quad)
         } else {
-            self.quads[quad].coverage
+            self.quads[quad as usize].coverage
         }
     }
 

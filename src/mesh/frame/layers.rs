@@ -1,7 +1,8 @@
 //! Layers of a frame: depth, normals, triangles and coverage of every pixel, from its samples.
 //!
 //! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats
-//! takes its fragments (see [`Layer`]); samples of the background have none.
+//! takes its fragments (see [`Layer`]); samples of the background have none. Blended surfaces are left out: the
+//! layers are those of the surface whose depth the depth buffer holds.
 
 use nalgebra::Vector3;
 use rayon::prelude::*;
@@ -85,15 +86,17 @@ impl VisibleFrame {
         ids
     }
 
-    /// Number of the first triangle of each chunk.
+    /// For each chunk, the number of its first triangle in the order of submission.
     fn first_triangles(&self) -> Vec<u32> {
+        let mut submitted: Vec<_> = (0..self.chunks.len()).collect();
+        submitted.sort_by_key(|&chunk| self.chunks[chunk].first_batch);
+        let mut firsts = vec![0; submitted.len()];
         let mut next = 0;
-        let firsts = self.chunks.iter().map(|chunk| {
-            let first = fit(next);
-            next += chunk.triangles_in;
-            first
-        });
-        firsts.collect()
+        for chunk in submitted {
+            firsts[chunk] = fit(next);
+            next += self.chunks[chunk].triangles_in;
+        }
+        firsts
     }
 
     fn layers_of_bin(&self, bin: &VisibilityBuffer, firsts: &[u32]) -> Vec<(usize, PixelLayers)> {

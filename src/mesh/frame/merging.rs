@@ -81,7 +81,10 @@ impl VisibleFrame {
     pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
         let groups: Vec<_> = match unit.build().rules().scope {
             MergeScope::Grid => self.chunks.chunks(1).collect(),
-            MergeScope::Draw => self.chunks.chunk_by(|a, b| a.draw == b.draw).collect(),
+            MergeScope::Draw => {
+                let state = |chunk: &Chunk| (chunk.draw, chunk.is_blended);
+                self.chunks.chunk_by(|a, b| state(a) == state(b)).collect()
+            }
         };
         let mut next = 0;
         let numbered = groups.into_iter().map(|chunks| {
@@ -237,8 +240,8 @@ impl Group {
                 let next = grids.peek().map_or(&[][..], |next| &next.grid.ids[..]);
                 let grid = &visible.grid;
                 let material = &source.materials()[grid.material as usize];
-                let is_barred = rules.bypassed_by_effects && material.effects.any();
-                self.driver.unit.begin_grid(&grid.topology);
+                let is_barred = rules.bars(material.effects.any(), chunk.is_blended);
+                (self.driver.unit).begin_grid(&grid.topology, chunk.is_blended);
                 if self.driver.stream.fragments.len() == 0 {
                     self.stream_start = start + visible.quads.start;
                 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::merging::{ShaderQuad, Shading};
-use super::visibility::VisibilityBuffer;
+use super::visibility::{VisibilityBuffer, VisibleQuad};
 use super::visible_frame::VisibleFrame;
 use crate::shade::{QuadInputs, Sampling, Shader, TrianglePlanes, TriangleRef, sampling_point};
 use quadrille_base::image::srgb::decode_srgb;
@@ -15,8 +15,8 @@ use quadrille_base::raster::sample_depth::NO_OWNER;
 /// Quads shaded per task.
 const QUADS_PER_TASK: usize = 1024;
 
-/// Colours of a quad's shading pixels in linear light.
-type QuadColours = [[f32; 3]; 4];
+/// Colours of a quad's shading pixels in linear light, each followed by its opacity.
+type QuadColours = [[f32; 4]; 4];
 
 /// Source of the colours of samples.
 pub(super) trait SampleColours: Sync {
@@ -26,8 +26,8 @@ pub(super) trait SampleColours: Sync {
     /// The key of a shading pixel (0 to 3 in its quad) of an owner, a quad's index in the frame.
     fn key(&self, owner: u32, pixel: usize) -> Self::Key;
 
-    /// The colour in linear light of a sample of a shading pixel, given the pixel's key.
-    fn colour(&self, key: Self::Key, position: [u16; 2], pixel: usize, sample: usize) -> [f32; 3];
+    /// The colour in linear light of a sample of a shading pixel, followed by its opacity, given the pixel's key.
+    fn colour(&self, key: Self::Key, position: [u16; 2], pixel: usize, sample: usize) -> [f32; 4];
 }
 
 impl VisibleFrame {
@@ -60,18 +60,24 @@ impl VisibleFrame {
         let mut shows = Vec::new();
         shows.resize_with(shading.quads.len(), AtomicBool::default);
         self.bins.par_iter().for_each(|bin| {
+            let show = |owner, pixel| {
+                let (chunk, quad) = self.find(owner);
+                if let Some(shaded) = shading.target(chunk, quad, pixel) {
+                    shows[shaded as usize].store(true, Ordering::Relaxed);
+                }
+            };
             self.each_shading_pixel(bin, |_, pixel, owners| {
                 let mut last = NO_OWNER;
                 for &owner in owners.iter().filter(|&&o| o != NO_OWNER) {
                     if owner != last {
                         last = owner;
-                        let (chunk, quad) = self.find(owner);
-                        if let Some(shaded) = shading.target(chunk, quad, pixel) {
-                            shows[shaded as usize].store(true, Ordering::Relaxed);
-                        }
+                        show(owner, pixel);
                     }
                 }
             });
+            for &owner in &bin.blended {
+                (0..4).for_each(|pixel| show(owner, pixel));
+            }
         });
         let mut colours = vec![QuadColours::default(); shading.quads.len()];
         let tasks = colours.par_chunks_mut(QUADS_PER_TASK);
@@ -157,9 +163,8 @@ impl VisibleFrame {
         })
     }
 
-    /// Averages the samples of each pixel in linear light. The background (sRGB) is part of the mean;
-    /// without one, pixels are premultiplied by the share of their samples that show anything.
-    #[allow(clippy::cast_possible_truncation, reason = "indices in a quad")]
+    /// Blends the samples of each pixel and averages them in linear light. The background (sRGB) is part of the
+    /// mean; without one, pixels are premultiplied by the mean alpha of their samples.
     pub(super) fn resolve(
         &self,
         colours: &impl SampleColours,
@@ -176,34 +181,27 @@ impl VisibleFrame {
         let finished: Vec<Vec<(u32, [f32; 4])>> = bins
             .map(|bin| {
                 let mut pixels = Vec::with_capacity(bin.quads.len() * 4);
-                self.each_shading_pixel(bin, |position, pixel, owners| {
-                    let mut last = (NO_OWNER, None);
-                    for (at, owners) in owners.chunks_exact(per_pixel).enumerate() {
-                        let across = 2 * side * u32::from(position[0]) + side * (pixel as u32 & 1);
-                        let down = 2 * side * u32::from(position[1]) + side * (pixel as u32 >> 1);
-                        let (x, y) = (across + at as u32 % side, down + at as u32 / side);
+                let mut samples = Vec::new();
+                for quad in bin.quads.iter().take_while(|_| !self.task.is_cancelled()) {
+                    self.blend_samples(colours, (bin, quad), &mut samples);
+                    for (at, samples) in (0_u32..).zip(samples.chunks_exact(per_pixel)) {
+                        let (pixel, within) = (at / (side * side), at % (side * side));
+                        let [x, y] = [[pixel & 1, within % side], [pixel >> 1, within / side]];
+                        let x = side * (2 * u32::from(quad.position[0]) + x[0]) + x[1];
+                        let y = side * (2 * u32::from(quad.position[1]) + y[0]) + y[1];
                         if x >= width || y >= height {
                             continue;
                         }
                         let (mut sum, mut covered) = ([0.0_f32; 3], 0.0_f32);
-                        for (k, &owner) in owners.iter().enumerate() {
-                            if owner == NO_OWNER {
-                                continue;
-                            }
-                            let key = match last {
-                                (same, Some(key)) if same == owner => key,
-                                _ => colours.key(owner, pixel),
-                            };
-                            last = (owner, Some(key));
-                            let c = colours.colour(key, position, pixel, at * per_pixel + k);
-                            (0..3).for_each(|i| sum[i] += c[i]);
-                            covered += 1.0;
+                        for sample in samples {
+                            (0..3).for_each(|i| sum[i] += sample[i]);
+                            covered += sample[3];
                         }
                         if covered > 0.0 {
                             pixels.push((y * width + x, finish(sum, covered, share, behind)));
                         }
                     }
-                });
+                }
                 pixels
             })
             .collect();
@@ -213,9 +211,62 @@ impl VisibleFrame {
         }
         Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
     }
+
+    /// Computes the premultiplied colours and alphas of the samples of a quad of a bin: the opaque surface, and
+    /// over it the blended ones in drawing order.
+    fn blend_samples<C: SampleColours>(
+        &self,
+        colours: &C,
+        (bin, quad): (&VisibilityBuffer, &VisibleQuad),
+        samples: &mut Vec<[f32; 4]>,
+    ) {
+        let pattern = self.settings.pattern;
+        let count = pattern.count() as usize;
+        samples.clear();
+        let owners = &bin.samples[quad.first as usize..][..4 * count];
+        for (pixel, owners) in owners.chunks_exact(count).enumerate() {
+            let mut last = (NO_OWNER, None);
+            samples.extend(owners.iter().enumerate().map(|(sample, &owner)| {
+                if owner == NO_OWNER {
+                    return [0.0; 4];
+                }
+                let key = match last {
+                    (same, Some(key)) if same == owner => key,
+                    _ => colours.key(owner, pixel),
+                };
+                last = (owner, Some(key));
+                let [r, g, b, _] = colours.colour(key, quad.position, pixel, sample);
+                [r, g, b, 1.0]
+            }));
+        }
+        let [first, end] = quad.blended.map(|at| at as usize);
+        for &owner in &bin.blended[first..end] {
+            let (chunk, number) = self.find(owner);
+            let passed = self.chunks[chunk].passed(number);
+            for pixel in (0..4).filter(|pixel| pattern.pixel(passed, *pixel) != 0) {
+                let key = colours.key(owner, pixel);
+                for sample in (0..count).filter(|s| passed >> (pixel * count + s) & 1 == 1) {
+                    let below = &mut samples[pixel * count + sample];
+                    *below = over(colours.colour(key, quad.position, pixel, sample), *below);
+                }
+            }
+        }
+    }
 }
 
-/// Returns a pixel from the sum of the colours of its covered samples and their number.
+/// Blends a colour, followed by its opacity, over a premultiplied one, followed by its alpha.
+#[inline]
+pub fn over([r, g, b, opacity]: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
+    let over = |own: f32, behind: f32| own * opacity + behind * (1.0 - opacity);
+    [
+        over(r, behind[0]),
+        over(g, behind[1]),
+        over(b, behind[2]),
+        over(1.0, behind[3]),
+    ]
+}
+
+/// Returns a pixel from the sums of the premultiplied colours of its samples and of their alphas.
 pub fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
     let alpha = covered * share;
     let [r, g, b] = sum.map(|v| v * share);
@@ -236,17 +287,17 @@ struct ShadedColours<'a> {
 }
 
 impl SampleColours for ShadedColours<'_> {
-    type Key = [f32; 3];
+    type Key = [f32; 4];
 
     #[inline]
-    fn key(&self, owner: u32, pixel: usize) -> [f32; 3] {
+    fn key(&self, owner: u32, pixel: usize) -> [f32; 4] {
         let (chunk, quad) = self.visible.find(owner);
         let shaded = self.shading.target(chunk, quad, pixel);
-        shaded.map_or([0.0; 3], |quad| self.colours[quad as usize][pixel])
+        shaded.map_or([0.0; 4], |quad| self.colours[quad as usize][pixel])
     }
 
     #[inline]
-    fn colour(&self, key: [f32; 3], _: [u16; 2], _: usize, _: usize) -> [f32; 3] {
+    fn colour(&self, key: [f32; 4], _: [u16; 2], _: usize, _: usize) -> [f32; 4] {
         key
     }
 }

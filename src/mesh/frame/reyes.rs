@@ -88,8 +88,8 @@ impl<'a> VertexColours<'a> {
     }
 }
 
-/// Colours of a vertex seen from the front and from the back.
-type SideColours = [[f32; 3]; 2];
+/// Colours of a vertex seen from the front and from the back, each followed by its opacity.
+type SideColours = [[f32; 4]; 2];
 
 /// Shades the vertices of a grid for the sides, front and back, that it `shows`. The derivatives at a
 /// vertex are taken along two edges of a triangle.
@@ -116,8 +116,8 @@ fn shade_grid(
         let colour = grid.colours.get(at).copied();
         let shade = |is_front| shader.vertex((vertex, colour), &steps, material, is_front);
         out.push([
-            if shows[0] { shade(true) } else { [0.0; 3] },
-            if shows[1] { shade(false) } else { [0.0; 3] },
+            if shows[0] { shade(true) } else { [0.0; 4] },
+            if shows[1] { shade(false) } else { [0.0; 4] },
         ]);
     }
 }
@@ -126,7 +126,7 @@ fn shade_grid(
 #[derive(Clone, Copy)]
 pub(super) struct ColouredTriangle {
     planes: Option<TrianglePlanes>,
-    colours: [[f32; 3]; 3],
+    colours: [[f32; 4]; 3],
 }
 
 impl SampleColours for VertexColours<'_> {
@@ -156,7 +156,7 @@ impl SampleColours for VertexColours<'_> {
         position: [u16; 2],
         pixel: usize,
         sample: usize,
-    ) -> [f32; 3] {
+    ) -> [f32; 4] {
         let Some(planes) = key.planes else {
             return key.colours[0];
         };

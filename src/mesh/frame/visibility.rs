@@ -31,16 +31,21 @@ pub struct VisibleQuad {
     /// Index into [`VisibilityBuffer::samples`] of its first sample. The samples of all four shading pixels
     /// follow.
     pub first: u32,
+    /// Indices into [`VisibilityBuffer::blended`] of its first blended quad and of the end.
+    pub blended: [u32; 2],
 }
 
-/// The fragment that each sample of a bin shows, without the quads that show none.
+/// The fragments that the samples of a bin show, without the quads that show none.
 #[derive(Debug, Clone, Default)]
 pub struct VisibilityBuffer {
     /// The quads, in row order.
     pub quads: Vec<VisibleQuad>,
-    /// Indices of quads in the frame, shading pixel by shading pixel; [`NO_OWNER`] for the
-    /// background.
+    /// Indices in the frame of the quads that wrote the depth last, shading pixel by shading pixel;
+    /// [`NO_OWNER`] for the background.
     pub samples: Vec<u32>,
+    /// Indices in the frame of blended quads with a sample that passes the depth test, in drawing order at
+    /// each position.
+    pub blended: Vec<u32>,
 }
 
 /// Cached depth bound of a raster tile.
@@ -65,6 +70,8 @@ pub struct DepthBin {
     corner: [u16; 2],
     quads: Vec<QuadDepths>,
     tiles: Vec<Cell<TileBound>>,
+    /// Blended quads that pass: the place in `quads`, and the index in the frame.
+    blended: Vec<[u32; 2]>,
 }
 
 impl DepthBin {
@@ -76,6 +83,7 @@ impl DepthBin {
             corner: settings.bin_corner(bin),
             quads: vec![QuadDepths::default(); side * side],
             tiles: vec![Cell::new(EMPTY); side * side / TILE_QUADS],
+            blended: Vec::new(),
         }
     }
 
@@ -84,6 +92,7 @@ impl DepthBin {
         self.corner = self.settings.bin_corner(bin);
         self.quads.fill(QuadDepths::default());
         self.tiles.fill(Cell::new(EMPTY));
+        self.blended.clear();
     }
 
     /// Column and row of a quad within the bin.
@@ -92,30 +101,36 @@ impl DepthBin {
         [0, 1].map(|axis| usize::from(position[axis] - self.corner[axis]))
     }
 
+    /// Index of a quad of the bin.
+    #[inline]
+    fn place(&self, position: [u16; 2]) -> usize {
+        let [column, row] = self.local(position);
+        row * usize::from(self.settings.bin_quads()) + column
+    }
+
     /// The samples of a quad in the bin, by its position in the picture.
     #[inline]
     pub fn quad(&self, position: [u16; 2]) -> &QuadDepths {
-        let [column, row] = self.local(position);
-        &self.quads[row * usize::from(self.settings.bin_quads()) + column]
+        &self.quads[self.place(position)]
     }
 
-    /// Tests the samples of an alpha-tested fragment. Returns the samples that pass the depth test, whether
-    /// the alpha test keeps them or not.
+    /// Tests the samples of a fragment of which only the samples in `written` may write their depth, as of an
+    /// alpha-tested or blended one. Returns all samples that pass the depth test.
     #[inline(always)]
-    pub fn test_kept<S: Simd>(
+    pub fn test_written<S: Simd>(
         &mut self,
         simd: S,
         position: [u16; 2],
         fragment: &DepthFragment,
-        kept: u64,
+        written: u64,
     ) -> u64 {
-        if fragment.coverage & !kept == 0 {
+        if fragment.coverage & !written == 0 {
             return self.test(simd, position, fragment);
         }
         let mut tested = *self.quad(position);
         let passed = tested.test_lanes(simd, self.settings.pattern, fragment);
         let shown = DepthFragment {
-            coverage: passed & kept,
+            coverage: passed & written,
             ..*fragment
         };
         if shown.coverage != 0 {
@@ -214,24 +229,39 @@ impl DepthBin {
                 plane: chunk.planes[plane as usize],
                 owner: chunk.first_quad + number,
             };
-            let passed = self.test_kept(simd, quad.position, &fragment, chunk.kept(number));
+            let written = chunk.written(number);
+            let passed = self.test_written(simd, quad.position, &fragment, written);
             if passed != 0 {
                 chunk.passed[number as usize].store(passed, Ordering::Relaxed);
+                if chunk.is_blended {
+                    let place = fit::<u32>(self.place(quad.position));
+                    self.blended.push([place, fragment.owner]);
+                }
             }
         }
     }
 
-    fn shown(&self) -> VisibilityBuffer {
+    fn shown(&mut self) -> VisibilityBuffer {
         let side = self.settings.bin_quads();
         let count = self.settings.pattern.count() as usize;
         let mut shown = VisibilityBuffer::default();
+        // A stable sort: quads at one place stay in drawing order.
+        self.blended.sort_by_key(|[place, _]| *place);
+        let mut blended = self.blended.iter().peekable();
         let positions = (0..side).flat_map(|y| (0..side).map(move |x| [x, y]));
-        for (quad, at) in self.quads.iter().zip(positions) {
+        for ((quad, at), number) in self.quads.iter().zip(positions).zip(0_u32..) {
             let samples = || quad.owners.iter().flat_map(|pixel| &pixel[..count]);
-            if samples().any(|&o| o != NO_OWNER) {
+            let first = fit::<u32>(shown.blended.len());
+            let here = || blended.next_if(|[place, _]| *place == number);
+            shown
+                .blended
+                .extend(std::iter::from_fn(here).map(|[_, owner]| owner));
+            let end = fit::<u32>(shown.blended.len());
+            if end > first || samples().any(|&o| o != NO_OWNER) {
                 shown.quads.push(VisibleQuad {
                     position: [0, 1].map(|axis| self.corner[axis] + at[axis]),
                     first: fit::<u32>(shown.samples.len()),
+                    blended: [first, end],
                 });
                 shown.samples.extend(samples());
             }

@@ -13,7 +13,7 @@ use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
-use quadrille_geometry::grid::{GridSource, batch_runs};
+use quadrille_geometry::grid::{GridSource, draw_runs};
 use quadrille_scene::Camera;
 
 /// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
@@ -22,7 +22,7 @@ const MAX_QUADS: u64 = (1 << 31) - 1;
 /// A frame with its visibility resolved, before any shading.
 #[derive(Debug)]
 pub struct VisibleFrame {
-    /// The grids and quads.
+    /// The grids and quads in drawing order: blended chunks last.
     pub chunks: Vec<Chunk>,
     /// The fragments that each bin of the picture shows.
     pub bins: Vec<VisibilityBuffer>,
@@ -69,9 +69,9 @@ impl VisibleFrame {
     ) -> Result<Self> {
         let alpha = AlphaTests::new(source.materials(), source.textures());
         let budget = MemoryBudget::new(settings.memory_bytes, task);
-        let mut chunks: Vec<_> = batch_runs(source)
+        let mut chunks: Vec<_> = draw_runs(source)
             .into_par_iter()
-            .map(|batches| Chunk::new(source, batches, views, (settings, &alpha), &budget))
+            .map(|run| Chunk::new(source, run, views, (settings, &alpha), &budget))
             .collect();
         task.check()?;
         if budget.is_spent() {
@@ -139,10 +139,27 @@ impl VisibleFrame {
 
     /// Number of pixels with a sample that shows the scene.
     pub(crate) fn pixels_covered(&self) -> u64 {
-        let per_pixel = self.settings.pattern.per_pixel() as usize;
+        let pattern = self.settings.pattern;
+        let (per_pixel, count) = (pattern.per_pixel() as usize, pattern.count() as usize);
         let covered = |bin: &VisibilityBuffer| {
-            let pixels = bin.samples.chunks_exact(per_pixel);
-            pixels.filter(|p| p.iter().any(|&o| o != NO_OWNER)).count() as u64
+            let pixels = bin.quads.iter().map(|quad| {
+                let [first, end] = quad.blended.map(|at| at as usize);
+                let passed = bin.blended[first..end].iter().map(|&owner| {
+                    let (chunk, quad) = self.find(owner);
+                    self.chunks[chunk].passed(quad)
+                });
+                let blended = passed.fold(0, |all, passed| all | passed);
+                let owners = &bin.samples[quad.first as usize..][..4 * count];
+                let pixels = owners.chunks_exact(per_pixel).enumerate();
+                let covers = |sample: usize, owner| owner != NO_OWNER || blended >> sample & 1 == 1;
+                let is_covered = |(at, owners): &(usize, &[u32])| {
+                    (at * per_pixel..)
+                        .zip(*owners)
+                        .any(|(k, &owner)| covers(k, owner))
+                };
+                pixels.filter(is_covered).count() as u64
+            });
+            pixels.sum::<u64>()
         };
         self.bins.par_iter().map(covered).sum()
     }

@@ -34,7 +34,7 @@ statistics! {
         pub merged_at_eviction: u64,
         /// Entries that left because they were fully covered.
         pub released_full: u64,
-        /// Entries that left to make room.
+        /// Entries that left to make room, or because a blended quad covers one of their samples.
         pub evicted: u64,
         /// Entries that left at a flush.
         pub flushed: u64,

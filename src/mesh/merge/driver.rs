@@ -67,6 +67,7 @@ impl MergeUnit for NoMerging {
             scope: MergeScope::Grid,
             takes_empties: false,
             bypassed_by_effects: false,
+            bypassed_by_blending: false,
             splits_quads: false,
         }
     }
@@ -119,7 +120,7 @@ impl MergeDriver {
         if is_barred {
             // The entries are older and may lie below.
             self.flush();
-            self.counters.barred += 1;
+            self.counters.barred += u64::from(fragment.coverage != 0);
             pass(fragment, &mut self.stream);
         } else {
             self.unit.push(fragment, &mut self.stream);

@@ -4,6 +4,7 @@
 pub mod associative;
 pub(crate) mod counters;
 pub(crate) mod driver;
+pub mod merged_samples;
 pub mod pmu;
 pub mod qfm;
 pub(crate) mod unit;

@@ -287,6 +287,7 @@ pub enum MergeScope {
 
 /// Requirements of a unit on its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent properties")]
 pub struct MergeRules {
     /// When the unit is flushed.
     pub scope: MergeScope,
@@ -294,8 +295,17 @@ pub struct MergeRules {
     pub takes_empties: bool,
     /// Whether quads whose shader has side effects bypass the unit.
     pub bypassed_by_effects: bool,
+    /// Whether blended quads bypass the unit.
+    pub bypassed_by_blending: bool,
     /// Whether the shading pixels of a quad are merged one by one.
     pub splits_quads: bool,
+}
+
+impl MergeRules {
+    /// Whether quads bypass the unit, given whether their shader has side effects and whether they are blended.
+    pub fn bars(&self, has_effects: bool, is_blended: bool) -> bool {
+        self.bypassed_by_effects && has_effects || self.bypassed_by_blending && is_blended
+    }
 }
 
 /// A unit that merges quads, without time.
@@ -303,8 +313,9 @@ pub trait MergeUnit: Debug + Send {
     /// The unit's requirements on its input.
     fn rules(&self) -> MergeRules;
 
-    /// Starts another grid, with these triangles.
-    fn begin_grid(&mut self, _topology: &Topology) {}
+    /// Starts another grid, with these triangles. Of a blended one, quads must leave in an order in which, at
+    /// every sample, the fragments that cover it are submitted.
+    fn begin_grid(&mut self, _topology: &Topology, _is_blended: bool) {}
 
     /// Takes the next fragment.
     fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream);

@@ -24,13 +24,13 @@ pub struct AlphaTests {
 impl AlphaTests {
     /// Creates the tests; builds the mip chains of the textures that they read.
     pub fn new(materials: &[Material], textures: &[Texture]) -> Self {
-        let cutoffs: Vec<_> = materials.iter().map(|m| m.alpha_cutoff).collect();
+        let cutoffs: Vec<_> = materials.iter().map(Material::tested_alpha).collect();
         if cutoffs.iter().all(Option::is_none) {
             return Self::default();
         }
         let tested: Vec<_> = materials
             .iter()
-            .map(|m| m.alpha_cutoff.and(m.base_texture))
+            .map(|m| m.tested_alpha().and(m.base_texture))
             .collect();
         let is_read = |at: usize| tested.iter().flatten().any(|&t| t as usize == at);
         let read = (textures.iter().enumerate()).map(|(at, texture)| match is_read(at) {

@@ -121,20 +121,15 @@ impl QuadPoints<'_> {
 }
 
 impl Shader<'_> {
-    /// Colours of the shading pixels in linear light; black for those not wanted.
+    /// Colours of the shading pixels in linear light, each followed by the opacity: the material's opacity times
+    /// the alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels that are not
+    /// wanted.
     ///
     /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading
     /// pixel is sampled at its centre, whichever triangles the inputs come from, else corrected for
     /// the sampling points.
     #[inline]
-    pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 3]; 4] {
-        self.quad_with_opacity(inputs).map(|[r, g, b, _]| [r, g, b])
-    }
-
-    /// Colours as [`Shader::quad`] gives them, each followed by the opacity: the material's opacity times the
-    /// alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels that are not
-    /// wanted.
-    pub fn quad_with_opacity(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
+    pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
         let at = std::array::from_fn(|k| {
             let [x, y] = inputs.points_px[k];
             inputs.triangles[k].planes.at(x.into(), y.into())
@@ -150,7 +145,7 @@ impl Shader<'_> {
         self.lit(&points, &stencil(inputs.points_px, inputs.side_px as f32))
     }
 
-    /// Colours and opacities, as in [`Shader::quad_with_opacity`], of four points of any grid over a
+    /// Colours and opacities, as in [`Shader::quad`], of four points of any grid over a
     /// surface. Derivatives are plain differences between neighbours of the grid, so that textures are
     /// filtered as wide as its cells.
     pub fn grid_quad(&self, points: &QuadPoints) -> [[f32; 4]; 4] {

@@ -34,7 +34,7 @@ impl VertexStep {
 }
 
 impl Shader<'_> {
-    /// Colour of a vertex in linear light.
+    /// Colour of a vertex in linear light, followed by its opacity.
     ///
     /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a triangle.
     /// If the steps are parallel on the picture, as on outlines, the derivatives are the changes per pixel
@@ -45,7 +45,7 @@ impl Shader<'_> {
         steps: &[VertexStep; 2],
         material: u32,
         is_front: bool,
-    ) -> [f32; 3] {
+    ) -> [f32; 4] {
         let changes = steps.map(|s| {
             let ([x, y, z], [u, v]) = (s.position, s.uv);
             [x, y, z, u, v]
@@ -71,7 +71,6 @@ impl Shader<'_> {
             is_front,
             wanted: 1,
         };
-        let [r, g, b, _] = self.light(self.material(material), &points)[0];
-        [r, g, b]
+        self.light(self.material(material), &points)[0]
     }
 }

@@ -70,7 +70,6 @@ impl MergingRunSettings {
     pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedMerging<'_>> {
         self.check()?;
         let input = self.input.load(&self.mesh, messages)?;
-        input.warn_of_blended(messages);
         let views = views_of_mesh(&self.views, &input, messages)?;
         Ok(PreparedMerging {
             settings: self,

@@ -139,16 +139,6 @@ impl MeshInput {
         (middle + Vector3::from(self.origin()), radius)
     }
 
-    /// Warns of blended materials, for a command that draws them opaque.
-    pub fn warn_of_blended(&self, messages: &dyn Messages) {
-        if let Content::Polygons(mesh) = &self.content {
-            for material in mesh.materials.iter().filter(|m| m.opacity.is_some()) {
-                let name = &material.name;
-                messages.warn(&format!("material {name:?} is blended: it is drawn opaque"));
-            }
-        }
-    }
-
     /// Middle of the bounding box in the world.
     pub fn centre(&self) -> Vector3<f64> {
         self.bounding_sphere().0

@@ -167,7 +167,7 @@ impl SplatQuads {
             if grid != Some(grid_of_quad) {
                 task.check()?;
                 grid = Some(grid_of_quad);
-                driver.unit.begin_grid(&boxes);
+                driver.unit.begin_grid(&boxes, false);
             }
             driver.push(&quad.fragment(), false);
             blend(&mut driver.stream);

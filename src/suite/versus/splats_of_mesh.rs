@@ -110,9 +110,9 @@ fn splat(
     let is_front = !two_sided || plate.normal.dot(&to_eye) > 0.0;
     let middle = centroid(corners, plate.centre);
     let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
-    let light = shader.vertex((&middle, colour), &steps, grid.material, is_front);
+    let [r, g, b, _] = shader.vertex((&middle, colour), &steps, grid.material, is_front);
     let mut sh = [[0.0; 3]; 25];
-    sh[0] = encode_srgb(light).map(|c| narrow((f64::from(c) - 0.5) / SH_C0));
+    sh[0] = encode_srgb([r, g, b]).map(|c| narrow((f64::from(c) - 0.5) / SH_C0));
     let rotation = plate.rotation();
     let splat = Splat {
         mean: plate.centre.map(narrow).into(),

@@ -154,7 +154,7 @@ pub(super) fn compare(
 ) -> MergeStream {
     let mut stream = MergeStream::new(pattern.shared());
     for (topology, fragments) in grids {
-        unit.begin_grid(topology);
+        unit.begin_grid(topology, false);
         oracle.begin_grid(topology);
         for fragment in fragments {
             unit.push(fragment, &mut stream);
@@ -212,6 +212,22 @@ pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
                 (input.position, input.is_front),
                 (leader.position, leader.is_front)
             );
+        }
+    }
+}
+
+/// Checks that, at every sample, quads leave in the order in which the fragments that cover it came.
+pub(super) fn check_order(fragments: &[QuadFragment], stream: &MergeStream) {
+    let left: HashMap<u32, usize> = (stream.out.iter().map(|quad| quad.leader))
+        .zip(0..)
+        .collect();
+    let mut last: HashMap<([u16; 2], usize), usize> = HashMap::new();
+    let count = stream.pattern.count() as usize;
+    for (number, fragment) in (0..).zip(fragments) {
+        for sample in (0..4 * count).filter(|sample| fragment.coverage >> sample & 1 == 1) {
+            let turn = left[&stream.fragments.find(number, sample / count)];
+            let before = last.insert((fragment.position, sample), turn);
+            assert!(before.is_none_or(|before| before < turn), "sample {sample}");
         }
     }
 }

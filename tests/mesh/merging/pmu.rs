@@ -1,7 +1,5 @@
 //! The pixel merge unit: the examples of its paper, and random streams against its transcription.
 
-use std::collections::HashMap;
-
 use proptest::prelude::*;
 use quadrille::geometry::grid::Topology;
 use quadrille::mesh::merge::pmu::PmuSpec;
@@ -10,7 +8,7 @@ use quadrille::mesh::merge::{
 };
 use quadrille::raster::samples::SamplePattern;
 
-use super::fragments::{self, check, jittered, noise, run};
+use super::fragments::{self, check, check_order, jittered, noise, run};
 use super::pmu_oracle::SlowPixelMerging;
 
 fn counters(unit: &dyn MergeUnit) -> PmuCounters {
@@ -51,18 +49,9 @@ fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, Pm
 /// every sample, counters that add up.
 fn check_all(fragments: &[QuadFragment], stream: &MergeStream, counters: &PmuCounters) {
     check(fragments, stream);
+    check_order(fragments, stream);
     let quads = &stream.out;
     assert!(quads.iter().all(|q| q.inputs == [q.leader; 4]));
-    let left: HashMap<u32, usize> = quads.iter().map(|q| q.leader).zip(0..).collect();
-    let mut last = HashMap::new();
-    for (number, fragment) in (0..).zip(fragments) {
-        for bit in (0..64).filter(|b| fragment.coverage >> b & 1 == 1) {
-            let pixel = bit / stream.pattern.count() as usize;
-            let at = left[&stream.fragments.find(number, pixel)];
-            let before = last.insert((fragment.position, bit), at);
-            assert!(before.is_none_or(|b| b < at), "order at a sample");
-        }
-    }
     let c = counters;
     assert_eq!(c.quads_out(), quads.len() as u64);
     assert_eq!(c.quads, c.empties + c.straight + c.partial);

@@ -8,7 +8,7 @@ use quadrille::mesh::merge::{
 };
 use quadrille::raster::samples::SamplePattern;
 
-use super::fragments::{self, check, jittered, noise, run, topology};
+use super::fragments::{self, check, check_order, jittered, noise, run, topology};
 use super::qfm_oracle::SlowQuadFragmentMerging;
 
 fn counters(unit: &dyn MergeUnit) -> QfmCounters {
@@ -39,7 +39,7 @@ fn merge_all(
 ) -> (Vec<MergedQuad>, QfmCounters) {
     let pattern = SamplePattern::standard(4).unwrap();
     let mut unit = MergeUnitKind::Qfm(settings).build();
-    unit.begin_grid(&topology(triangles));
+    unit.begin_grid(&topology(triangles), false);
     let stream = run(&mut *unit, fragments, &pattern);
     check(fragments, &stream);
     (stream.out, counters(&*unit))
@@ -248,6 +248,7 @@ fn settings() -> impl Strategy<Value = QfmSettings> {
         candidates,
         merge_at_eviction: flags.0,
         empties: flags.1,
+        blended: true,
     })
 }
 
@@ -268,6 +269,26 @@ proptest! {
         let noise = noise(&grid, 300, &pattern, seed);
         let grids = [(grid.clone(), surface), (second, more), (grid, noise)];
         compare(&grids, &pattern, settings, flush);
+    }
+
+    #[test]
+    fn blended_quads_leave_in_order(
+        settings in settings(),
+        samples in prop_oneof![Just(1), Just(4), Just(16)],
+        seed in any::<u64>(),
+        jitter in 0..900_i32,
+    ) {
+        let pattern = SamplePattern::standard(samples).unwrap();
+        let (grid, surface) = jittered(6, 300, jitter, &pattern, seed);
+        let noise = noise(&grid, 300, &pattern, seed);
+        for fragments in [surface, noise] {
+            let mut unit = MergeUnitKind::Qfm(settings).build();
+            unit.begin_grid(&grid, true);
+            let stream = run(&mut *unit, &fragments, &pattern);
+            check(&fragments, &stream);
+            check_order(&fragments, &stream);
+            check_counters(&counters(&*unit));
+        }
     }
 
     /// Whether the buffer is emptied between grids changes when quads leave, not which.

@@ -357,6 +357,7 @@ impl MergeUnit for PixelMerging {
             scope: MergeScope::Draw,
             takes_empties: false,
             bypassed_by_effects: true,
+            bypassed_by_blending: false,
             splits_quads: true,
         }
     }

@@ -5,7 +5,9 @@
 //! a triangle only touches (without coverage they still connect others, section 3.3). Out: merged
 //! quads. Rate: one fragment per cycle ([`QfmSpec`]). Order: quads leave in the order in which their
 //! entries were created, except fully covered ones, which leave at once. Quads that overlap may
-//! therefore change order, and the depth test after shading must decide between them.
+//! therefore change order, and the depth test after shading must decide between them. No such test decides
+//! between blended quads, so entries that a blended quad overlaps leave before it (assumption: the paper does
+//! not blend; the pixel merge unit keeps order in this way).
 //!
 //! A fragment is compared with the most recently added entries at its position with the same facing
 //! (two by default). Two quads merge when their coverage does not overlap and their triangles share
@@ -40,6 +42,8 @@ spec! {
         merge_at_eviction: bool = true, .., Published "QFM 3.3";
         /// Whether quads without coverage take part.
         empties: bool = true, .., Published "QFM 3.3";
+        /// Whether quads of blended materials take part. Entries that a blended quad overlaps then leave before it.
+        blended: bool = true, .., Assumed "QFM does not blend; order is kept as in PMU 4";
         /// Quad fragments per cycle.
         quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: fragments at one position must see each other";
         /// Cycles from a look-up until its outcome is in the buffer; a fragment at the same position waits.
@@ -58,6 +62,7 @@ impl QfmSpec {
             candidates: count(self.candidates),
             merge_at_eviction: self.merge_at_eviction,
             empties: self.empties,
+            blended: self.blended,
         }
     }
 }
@@ -73,6 +78,8 @@ pub struct QfmSettings {
     pub merge_at_eviction: bool,
     /// Whether quads without coverage take part (section 3.3).
     pub empties: bool,
+    /// Whether quads of blended materials take part.
+    pub blended: bool,
 }
 
 impl Default for QfmSettings {
@@ -101,6 +108,8 @@ pub(crate) struct QuadFragmentMerging {
     neighbours: Vec<[u16; 3]>,
     /// Number of the current grid; it wraps long after its entries have left.
     grid: u32,
+    /// Whether the current grid is blended.
+    is_blended: bool,
     counters: QfmCounters,
 }
 
@@ -112,6 +121,7 @@ impl QuadFragmentMerging {
             buffer: AssociativeMemory::new(settings.entries),
             neighbours: Vec::with_capacity(MAX_GRID_TRIANGLES),
             grid: 0,
+            is_blended: false,
             counters: QfmCounters::default(),
         }
     }
@@ -152,6 +162,22 @@ impl QuadFragmentMerging {
         }
     }
 
+    /// Sends the entries at the position of a blended fragment that cover one of its samples to the shader. As
+    /// each of them did so before, no two entries cover the same sample, and their order is free.
+    fn evict_overlapping(&mut self, key: u64, coverage: u64, stream: &mut MergeStream) {
+        for key in [key, key ^ FACING_BIT] {
+            let overlapping = |buffer: &AssociativeMemory<QfmEntry>| {
+                let mut entries = buffer.of(key);
+                entries.find_map(|(slot, entry)| (entry.coverage & coverage != 0).then_some(slot))
+            };
+            while let Some(slot) = overlapping(&self.buffer) {
+                stream.out.push(self.buffer.get(slot).quad());
+                self.buffer.remove(slot);
+                self.counters.evicted += 1;
+            }
+        }
+    }
+
     /// Removes the oldest entry: into another one, or to the shader. Returns whether to the shader.
     fn remove_oldest(&mut self, stream: &mut MergeStream) -> bool {
         let Some(slot) = self.buffer.oldest() else {
@@ -187,17 +213,19 @@ impl MergeUnit for QuadFragmentMerging {
             scope: MergeScope::Grid,
             takes_empties: true,
             bypassed_by_effects: false,
+            bypassed_by_blending: !self.settings.blended,
             splits_quads: false,
         }
     }
 
     /// Triangles past [`MAX_GRID_TRIANGLES`] have no bit in a mask and never merge.
-    fn begin_grid(&mut self, topology: &Topology) {
+    fn begin_grid(&mut self, topology: &Topology, is_blended: bool) {
         let count = topology.neighbours.len().min(MAX_GRID_TRIANGLES);
         self.neighbours.clear();
         self.neighbours
             .extend_from_slice(&topology.neighbours[..count]);
         self.grid = self.grid.wrapping_add(1);
+        self.is_blended = is_blended;
     }
 
     fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream) {
@@ -213,6 +241,9 @@ impl MergeUnit for QuadFragmentMerging {
         let neighbours = self.neighbours.get(usize::from(fragment.triangle));
         let neighbours = neighbours.copied().unwrap_or([NO_NEIGHBOUR; 3]);
         let key = self.key(fragment);
+        if self.is_blended {
+            self.evict_overlapping(key, fragment.coverage, stream);
+        }
         let reason = match self.partner(key, fragment) {
             Ok(slot) => {
                 let entry = self.buffer.get_mut(slot);
