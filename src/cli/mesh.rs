@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let host = (args.host.level, interrupt::task());
-    let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| job.write(row, frame);
+    let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| job.write(row, &frame);
     let rows = pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))?;
     if args.json {
         print_json(json!({ "rows": rows }))?;

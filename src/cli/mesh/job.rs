@@ -134,7 +134,7 @@ impl<'j> Job<'j> {
     }
 
     /// Writes the pictures of a row.
-    pub(super) fn write(&self, row: &MeshRow, frame: MergedFrame<'_>) -> Result<()> {
+    pub(super) fn write(&self, row: &MeshRow, frame: &MergedFrame<'_>) -> Result<()> {
         let (view, variant) = (row.view.name.as_str(), row.variant_name());
         let (visible, shading) = (frame.visible, frame.shading);
         let scale = Scale {
@@ -164,7 +164,7 @@ impl<'j> Job<'j> {
                     overlays: &self.args.overlay,
                     scale,
                 };
-                Cow::Owned(drawing.of(picture, &frame)?)
+                Cow::Owned(drawing.of(picture, frame)?)
             }
             Some(crop) => Cow::Owned(crop.of(picture)?),
             None => Cow::Borrowed(picture),
