@@ -12,7 +12,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use quadrille::SimdLevel;
 use quadrille::Task;
 use quadrille::geometry::camera::MeshCamera;
-use quadrille::geometry::grid::GridSource;
+use quadrille::geometry::grid::{DrawRun, GridSource};
 use quadrille::geometry::surface::ProceduralScene;
 use quadrille::geometry::tessellate::TessellateSettings;
 use quadrille::geometry::tessellate::Tessellated;
@@ -68,10 +68,14 @@ fn steps(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(visible.triangles));
         group.bench_function("tessellate and raster, triangles, one thread", |b| {
             let budget = MemoryBudget::new(u64::MAX, &Task::NEVER);
+            let run = DrawRun {
+                batches: 0..source.batches(),
+                is_blended: false,
+            };
             b.iter(|| {
                 Chunk::new(
                     &source,
-                    0..source.batches(),
+                    run.clone(),
                     [&view, &view],
                     (&settings, &AlphaTests::default()),
                     &budget,

@@ -133,7 +133,7 @@ fn plane_triangle(texels_a_px: f32) -> [GridVertex; 3] {
 fn shade_plane(shader: &Shader, texels_a_px: f32) -> [[f32; 3]; 4] {
     let vertices = plane_triangle(texels_a_px);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
-    quad(&shader, &quad_inputs(vertices.each_ref(), &planes))
+    quad(shader, &quad_inputs(vertices.each_ref(), &planes))
 }
 
 /// Barycentrics and z of the point where the ray through a pixel meets the triangle's plane.

@@ -13,6 +13,7 @@ use quadrille_mesh::project::{Piece, ProjectedGrid, touched_quads};
 
 /// Properties of a material that the pipeline needs.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(super) struct MaterialFlags {
     /// Whether triangles that show their backs are drawn.
     pub(super) draws_backs: bool,

@@ -103,7 +103,7 @@ statistics! {
         pub culled: u64,
         /// Quads that remain and have a partially covered shading pixel.
         pub partial: u64,
-        /// Quads whose shader bars pixel merging.
+        /// Quads that bypass the unit, because of the effects of their shader or because they are blended.
         pub barred: u64,
         /// Counters of quad-fragment merging, if that is the unit.
         pub qfm: Option<QfmCounters>,
