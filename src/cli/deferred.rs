@@ -7,6 +7,7 @@ mod job;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
+use super::film::TakeFrame;
 use super::interrupt;
 use super::views::report;
 pub(super) use args::Args;
@@ -20,12 +21,29 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let settings = args.settings()?;
     settings.check()?;
     let job = Job::new(args, &settings)?;
-    let prepared = settings.prepare(&verbosity)?;
+    let mut prepared = settings.prepare(&verbosity)?;
     report(&prepared.views, verbosity);
+    prepared.views = args.film.path.flown(prepared.views)?;
+    prepared.is_path = args.film.path.is_flight();
     job.prepare_outputs(&prepared.views.cameras)?;
     let host = (args.host.level, interrupt::task());
-    let mut keep = |row: &DeferredRow, result: &DeferredResult| job.write(row, result);
     let pool = args.host.pool()?;
+    if let Some(film) = &job.film {
+        let draw = |take: &mut TakeFrame<'_>| {
+            let mut keep = |row: &DeferredRow, result: &DeferredResult| {
+                result.picture.iter().try_for_each(&mut *take)?;
+                job.write(row, result)
+            };
+            pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))
+        };
+        let background = args.background;
+        let (film, rows) = film.record_drawn(&prepared.views, background, verbosity, draw)?;
+        job.write_bars(&rows)?;
+        let facts = args.json.then(|| json!({ "rows": rows }));
+        film.report(facts, &prepared.views.cameras)?;
+        return Ok(Exit::Done);
+    }
+    let mut keep = |row: &DeferredRow, result: &DeferredResult| job.write(row, result);
     let rows = pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))?;
     job.write_bars(&rows)?;
     if args.json {

@@ -1,28 +1,26 @@
-//! Films of `render`: paths, frames rendered at the same time, and their writing in order.
+//! Films: paths, names, and the writing of frames in order.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
-use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use super::console::{Verbosity, print};
-use super::frames::{Backend, FrameTimer};
-use super::outputs::Background;
+use super::console::{Verbosity, print, print_json};
+use super::interrupt;
+use super::outputs::{Background, Outputs, refuse_terminal};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::output::write_whole_task;
 use quadrille_base::parse::{parsed, whole_number};
-use quadrille_base::task::Steps;
-use quadrille_render::cpu::{LayerSettings, RenderSettings, Renderer};
+use quadrille_base::task::Task;
 use quadrille_scene::cameras::{Flight, Views, fly};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::report::cameras::camera_json;
+use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::TextTable;
 
 /// Frames of a generated path.
@@ -34,8 +32,9 @@ const DEFAULT_RATE: FrameRate = FrameRate {
 };
 /// Maximum of `--frames`.
 const MAX_FRAMES: u32 = 100_000;
-/// Memory for frames that are rendered at the same time, in bytes: pictures and working arrays.
-const MEMORY: usize = 4 << 30;
+
+/// Takes the next frame of a film, over its background.
+pub(super) type TakeFrame<'f> = dyn FnMut(&Frame) -> Result<()> + Send + 'f;
 
 /// Flags about films.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -68,7 +67,45 @@ fn parse_frames(text: &str) -> std::result::Result<u32, String> {
 }
 
 impl PathFlags {
-    /// The views that these flags and `views` choose for a scene.
+    /// The flight that is generated, if the path is not a file.
+    fn flight(&self) -> Option<Flight> {
+        let name = self.path.as_deref()?.to_str()?;
+        parsed(name, str::parse::<Flight>).ok()
+    }
+
+    /// Whether the frames are generated from the views.
+    pub(super) fn is_flight(&self) -> bool {
+        self.flight().is_some()
+    }
+
+    /// The flags of the views that the path consists of or leads through.
+    pub(super) fn keys(&self, views: &ViewArgs) -> Result<ViewArgs> {
+        match &self.path {
+            None => Ok(views.clone()),
+            Some(_) if self.is_flight() => Ok(views.of_all_unless_chosen()),
+            Some(path) if self.frames.is_some() => {
+                let expected = "spiral, ellipse or interpolate, whose frames --frames counts";
+                let found = path.display().to_string();
+                Err(Error::argument("--path", expected, found))
+            }
+            Some(path) => views.of_file(path),
+        }
+    }
+
+    /// The views of the flight that is generated from the views `keys`, or `keys` without one.
+    pub(super) fn flown(&self, keys: Views) -> Result<Views> {
+        let Some(flight) = self.flight() else {
+            return Ok(keys);
+        };
+        let count = self.frames.unwrap_or(DEFAULT_FRAMES) as usize;
+        Ok(Views {
+            cameras: fly(flight, &keys.cameras, count)?,
+            file: keys.file,
+            ..Views::default()
+        })
+    }
+
+    /// The views that these flags and `views` choose for a scene of splats.
     pub(super) fn views(
         &self,
         views: &ViewArgs,
@@ -76,26 +113,7 @@ impl PathFlags {
         splats: &Splats,
         verbosity: Verbosity,
     ) -> Result<Views> {
-        let Some(path) = &self.path else {
-            return views.of_scene(scene, splats, verbosity);
-        };
-        let name = path.to_str().unwrap_or_default();
-        let Ok(flight) = parsed(name, str::parse::<Flight>) else {
-            if self.frames.is_some() {
-                let expected = "spiral, ellipse or interpolate, whose frames --frames counts";
-                return Err(Error::argument("--path", expected, name));
-            }
-            return views.of_file(path)?.of_scene(scene, splats, verbosity);
-        };
-        let keys = views
-            .of_all_unless_chosen()
-            .of_scene(scene, splats, verbosity)?;
-        let count = self.frames.unwrap_or(DEFAULT_FRAMES) as usize;
-        Ok(Views {
-            cameras: fly(flight, &keys.cameras, count)?,
-            file: keys.file,
-            ..Views::default()
-        })
+        self.flown(self.keys(views)?.of_scene(scene, splats, verbosity)?)
     }
 
     /// All files that are read.
@@ -131,7 +149,7 @@ impl FilmFlags {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Film<'a> {
     path: &'a Path,
-    format: FilmFormat,
+    pub(super) format: FilmFormat,
     /// The rate that a flag chooses.
     rate: Option<FrameRate>,
 }
@@ -139,21 +157,12 @@ pub(super) struct Film<'a> {
 /// A film that is written.
 pub(super) struct FinishedFilm {
     output: String,
+    is_stdout: bool,
     rate: FrameRate,
     frames: usize,
     size: [u32; 2],
     seconds: f64,
     at_once: usize,
-}
-
-/// Renderer and settings of the frames.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FilmSettings {
-    pub(super) backend: Backend,
-    pub(super) render: RenderSettings,
-    pub(super) background: Option<Background>,
-    /// Number of threads.
-    pub(super) threads: usize,
 }
 
 impl Film<'_> {
@@ -168,16 +177,46 @@ impl Film<'_> {
         (!self.is_stdout()).then_some(self.path)
     }
 
-    /// Renders `views` as the frames of the film.
-    pub(super) fn write(
+    /// Refuses a film of several combinations of settings.
+    pub(super) fn check_variants(&self, count: usize) -> Result<()> {
+        if count < 2 {
+            return Ok(());
+        }
+        let expected = format!("pictures, since there are {count} combinations of settings");
+        Err(Error::argument(
+            "-o",
+            expected,
+            self.path.display().to_string(),
+        ))
+    }
+
+    /// Checks the film's name, and makes its folder. `is_json` tells whether standard output takes a document.
+    pub(super) fn prepare(&self, outputs: &mut Outputs<'_>, is_json: bool) -> Result<()> {
+        match self.file() {
+            Some(path) => outputs.add("-o", path),
+            None if is_json => {
+                let expected = "a file, since --json writes to standard output";
+                Err(Error::argument(
+                    "-o",
+                    expected,
+                    "-, which is standard output",
+                ))
+            }
+            None => refuse_terminal("a film"),
+        }
+    }
+
+    /// Writes the film of `views` with the frames that `shoot` appends. `shoot` returns how many frames are rendered
+    /// at once.
+    pub(super) fn record(
         &self,
-        splats: &Splats,
         views: &Views,
-        settings: &FilmSettings,
-        verbosity: Verbosity,
+        background: Option<Background>,
+        task: &Task,
+        shoot: impl FnOnce(&mut FilmWriter<&mut dyn Write>) -> std::io::Result<usize>,
     ) -> Result<FinishedFilm> {
         let size = same_size(&views.cameras)?;
-        if settings.background == Some(Background::Transparent) && !self.format.has_alpha() {
+        if background == Some(Background::Transparent) && !self.format.has_alpha() {
             let expected = "a colour, or -o with a name that ends in .apng";
             return Err(Error::argument("--background", expected, "transparent"));
         }
@@ -188,25 +227,15 @@ impl Film<'_> {
             rate: self.rate.or(stated).unwrap_or(DEFAULT_RATE),
         };
         let start = Instant::now();
-        let progress = verbosity.progress("frames");
-        let task = &progress.task;
-        let job = Job {
-            format: self.format,
-            splats,
-            cameras: &views.cameras,
-            settings,
-            bar: &progress.bar,
-            steps: task.steps(views.cameras.len() as u64),
-        };
         let mut at_once = 1;
-        let mut shoot = |out: &mut dyn Write| {
+        let write = |out: &mut dyn Write| {
             let mut writer = FilmWriter::begin(self.format, out, facts)?;
-            at_once = job.shoot(&mut writer)?;
+            at_once = shoot(&mut writer)?;
             writer.finish()
         };
         if self.is_stdout() {
             let stdout = std::io::stdout();
-            let written = shoot(&mut std::io::BufWriter::new(stdout.lock()));
+            let written = write(&mut std::io::BufWriter::new(stdout.lock()));
             // A reader that has seen enough is no error.
             if let Err(error) = written.or_else(|e| match e.kind() {
                 ErrorKind::BrokenPipe => Ok(()),
@@ -217,16 +246,59 @@ impl Film<'_> {
                     .and(Err(Error::write(Path::new("<stdout>"), error)));
             }
         } else {
-            write_whole_task(self.path, task, shoot)?;
+            write_whole_task(self.path, task, write)?;
         }
         Ok(FinishedFilm {
             output: self.path.display().to_string(),
+            is_stdout: self.is_stdout(),
             rate: facts.rate,
             frames: views.cameras.len(),
             size,
             seconds: start.elapsed().as_secs_f64(),
             at_once,
         })
+    }
+
+    /// Writes the film of `views` with the frames that `draw` hands on in their order. Another thread draws the next
+    /// frame while one is written. Returns the rows of `draw`, or none if the reader of the film has closed it early.
+    pub(super) fn record_drawn<R: Send>(
+        &self,
+        views: &Views,
+        background: Option<Background>,
+        verbosity: Verbosity,
+        draw: impl FnOnce(&mut TakeFrame<'_>) -> Result<Vec<R>> + Send,
+    ) -> Result<(FinishedFilm, Vec<R>)> {
+        let progress = verbosity.progress("frames");
+        let steps = progress.task.steps(views.cameras.len() as u64);
+        let (sender, receiver) = sync_channel(1);
+        let format = self.format;
+        let mut drawn = Ok(Vec::new());
+        let finished = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // The writer closes the channel when it fails, whose error counts.
+                let take = move |frame: &Frame| {
+                    let sent = sender.send(format.prepare(frame));
+                    sent.map_err(|_| Error::Cancelled)
+                };
+                drawn = draw(&mut { take });
+            });
+            self.record(views, background, &progress.task, move |writer| {
+                for _ in &views.cameras {
+                    let prepared = receiver.recv().map_err(std::io::Error::other)?;
+                    writer.push(&prepared?)?;
+                    steps.advance(1).map_err(std::io::Error::other)?;
+                }
+                Ok(1)
+            })
+        });
+        match (finished, drawn) {
+            (Ok(finished), Ok(rows)) => Ok((finished, rows)),
+            (Ok(finished), Err(Error::Cancelled)) => {
+                interrupt::task().check()?;
+                Ok((finished, Vec::new()))
+            }
+            (Err(error), Ok(_) | Err(Error::Cancelled)) | (_, Err(error)) => Err(error),
+        }
     }
 }
 
@@ -248,158 +320,21 @@ fn same_size(cameras: &[Camera]) -> Result<[u32; 2]> {
     }
 }
 
-/// The frames of a film.
-struct Job<'a> {
-    format: FilmFormat,
-    splats: &'a Splats,
-    cameras: &'a [Camera],
-    settings: &'a FilmSettings,
-    bar: &'a ProgressBar,
-    steps: Steps<'a>,
-}
-
-type Prepared = std::io::Result<Vec<u8>>;
-
-impl Job<'_> {
-    /// Renders all frames and appends them in order; returns how many were rendered at once.
-    ///
-    /// A frame on one thread costs less work than on several, so each thread renders frames of its own as
-    /// far as memory allows, which the first frame tells. Frame `i` is rendered by worker `i % workers`,
-    /// whose channel holds one frame: writing in order never waits for a frame that nobody renders, and
-    /// no worker runs far ahead. Pictures do not depend on the number of threads, so neither does the film.
-    fn shoot<W: Write>(&self, writer: &mut FilmWriter<W>) -> std::io::Result<usize> {
-        let threads = self.settings.threads;
-        let Some((first, rest)) = self.cameras.split_first() else {
-            return Ok(1);
-        };
-        let mut worker = Worker::new(self, threads)?;
-        writer.push(&worker.frame(first)?)?;
-        self.step()?;
-        let bytes = worker.bytes();
-        drop(worker);
-        let workers = (MEMORY / bytes.max(1))
-            .clamp(1, threads)
-            .min(rest.len().max(1));
-        let failed = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            let channels: Vec<Receiver<Prepared>> = (0..workers)
-                .map(|index| {
-                    let (sender, receiver) = sync_channel(1);
-                    let failed = &failed;
-                    scope.spawn(move || {
-                        let mine = rest.iter().skip(index).step_by(workers);
-                        self.work(mine, threads / workers, &sender, failed);
-                    });
-                    receiver
-                })
-                .collect();
-            let written: std::io::Result<()> = (0..rest.len()).try_for_each(|frame| {
-                let prepared = channels[frame % workers].recv();
-                writer.push(&prepared.map_err(std::io::Error::other)??)?;
-                self.step()
-            });
-            // Workers that still render end at their next frame.
-            failed.store(1, Ordering::Relaxed);
-            drop(channels);
-            written
-        })?;
-        Ok(workers)
-    }
-
-    /// Renders `cameras` one after the other, until the receiver is gone.
-    fn work<'c>(
-        &self,
-        cameras: impl Iterator<Item = &'c Camera>,
-        threads: usize,
-        sender: &SyncSender<Prepared>,
-        failed: &AtomicUsize,
-    ) {
-        let mut worker = match Worker::new(self, threads) {
-            Ok(worker) => worker,
-            Err(error) => {
-                let _ = sender.send(Err(error));
-                return;
-            }
-        };
-        for camera in cameras {
-            let is_over = failed.load(Ordering::Relaxed) != 0;
-            if is_over || sender.send(worker.frame(camera)).is_err() {
-                return;
-            }
-        }
-    }
-
-    fn step(&self) -> std::io::Result<()> {
-        self.steps.advance(1).map_err(std::io::Error::other)?;
-        let elapsed = self.bar.elapsed().as_secs_f64();
-        let rate = self.bar.position() as f64 / elapsed.max(1e-9);
-        self.bar.set_message(format!("{rate:.1} frames/s"));
-        Ok(())
-    }
-}
-
-/// Renders frames on threads of its own.
-struct Worker<'a> {
-    job: &'a Job<'a>,
-    pool: rayon::ThreadPool,
-    timer: FrameTimer,
-    frame: Frame,
-    used_bytes: usize,
-}
-
-impl<'a> Worker<'a> {
-    fn new(job: &'a Job<'a>, threads: usize) -> std::io::Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1));
-        Ok(Self {
-            job,
-            pool: pool.build().map_err(std::io::Error::other)?,
-            timer: FrameTimer {
-                backend: job.settings.backend,
-                settings: job.settings.render,
-                renderer: Renderer::default(),
-                layers: LayerSettings::default(),
-                pictures: Vec::new(),
-            },
-            frame: Frame::new(0, 0),
-            used_bytes: 0,
-        })
-    }
-
-    /// Renders a frame as the bytes that the film takes.
-    fn frame(&mut self, camera: &Camera) -> Prepared {
-        let Self {
-            job, timer, frame, ..
-        } = self;
-        let times = self
-            .pool
-            .install(|| timer.render(frame, job.splats, camera, 1))
-            .map_err(std::io::Error::other)?;
-        self.used_bytes = times.frame_bytes;
-        let over;
-        let black = Background::Opaque([0.0; 3]);
-        let shown = match job.settings.background.unwrap_or(black) {
-            Background::Transparent => &*frame,
-            Background::Opaque(rgb) => {
-                over = frame.over(rgb);
-                &over
-            }
-        };
-        job.format.prepare(shown)
-    }
-
-    /// Memory of a frame: working arrays, the picture twice, and its bytes as RGB integers.
-    fn bytes(&self) -> usize {
-        self.used_bytes + 3 * size_of_val(self.frame.pixels())
-    }
-}
-
 impl FinishedFilm {
     fn frames_per_second(&self) -> f64 {
         self.frames as f64 / self.seconds.max(1e-9)
     }
 
-    /// Prints a table, unless the film is on standard output.
-    pub(super) fn print(&self) -> Result<()> {
+    /// Prints a document with `facts` about the film's scene, or a table, unless the film is on standard output.
+    pub(super) fn report(&self, facts: Option<Value>, cameras: &[Camera]) -> Result<()> {
+        match facts {
+            Some(facts) => print_json(joined([facts, self.json(cameras)])),
+            None if self.is_stdout => Ok(()),
+            None => print(self.table()),
+        }
+    }
+
+    fn table(&self) -> String {
         let columns = [
             "<film", "frames", "pixels", "rate", "seconds", "frames/s", "at once",
         ];
@@ -413,10 +348,10 @@ impl FinishedFilm {
             format!("{:.1}", self.frames_per_second()),
             self.at_once.to_string(),
         ]);
-        print(table.to_string())
+        table.to_string()
     }
 
-    pub(super) fn json(&self, cameras: &[Camera]) -> Value {
+    fn json(&self, cameras: &[Camera]) -> Value {
         let views = cameras.iter().map(|camera| {
             json!({
                 "name": camera.name,

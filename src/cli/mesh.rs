@@ -10,6 +10,7 @@ mod versus;
 use serde_json::json;
 
 use super::console::{Exit, Verbosity, print, print_json};
+use super::film::TakeFrame;
 use super::interrupt;
 use super::views::report;
 pub(super) use args::Args;
@@ -29,8 +30,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let settings = args.settings()?;
     settings.check()?;
     let job = Job::new(args, &settings)?;
-    let prepared = settings.prepare(&verbosity)?;
+    let mut prepared = settings.prepare(&verbosity)?;
     report(&prepared.views, verbosity);
+    prepared.views = args.film.path.flown(prepared.views)?;
     job.prepare_outputs(&prepared.views.cameras)?;
     let pool = args.host.pool()?;
     let versus = || versus::run(args, (&settings.merging, &prepared), verbosity);
@@ -42,6 +44,20 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let host = (args.host.level, interrupt::task());
+    if let Some(film) = &job.film {
+        let draw = |take: &mut TakeFrame<'_>| {
+            let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| {
+                frame.picture.iter().try_for_each(&mut *take)?;
+                job.write(row, &frame)
+            };
+            pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))
+        };
+        let background = args.background;
+        let (film, rows) = film.record_drawn(&prepared.views, background, verbosity, draw)?;
+        let facts = args.json.then(|| json!({ "rows": rows }));
+        film.report(facts, &prepared.views.cameras)?;
+        return Ok(Exit::Done);
+    }
     let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| job.write(row, &frame);
     let rows = pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))?;
     if args.json {

@@ -27,6 +27,7 @@ mod outputs;
 mod render;
 mod resume;
 mod sim;
+mod splat_film;
 mod summary;
 mod synth;
 mod usage;

@@ -88,7 +88,7 @@ impl Template {
         cameras: &[Camera],
         variants: &[String],
     ) -> Result<()> {
-        let remedy = "views (or choose one with --view; of `render`, .y4m, .apng and .mp4 hold a film of them)";
+        let remedy = "views (or choose one with --view; of `render`, `mesh` and `deferred`, .y4m, .apng and .mp4 hold a film of them)";
         self.require(VIEW, cameras.len(), remedy)?;
         if self.path == Path::new("-") {
             return Ok(());
@@ -230,7 +230,7 @@ fn expected_for(path: &Path) -> String {
     match is_other || FilmFormat::of_name(path).is_some() {
         false => pictures.to_owned(),
         true => format!(
-            "{pictures}; `render` also writes films (.y4m, .apng, .mp4), and ffmpeg makes any film of \
+            "{pictures}; `render`, `mesh` and `deferred` also write films (.y4m, .apng, .mp4), and ffmpeg makes any film of \
              frames: -o 'frames/{{view}}.png', then ffmpeg -framerate 30 -pattern_type glob -i 'frames/*.png' {}",
             path.display()
         ),

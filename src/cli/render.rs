@@ -13,14 +13,15 @@ use super::choice::one_of;
 use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
 use super::exposures::{ExposureFlags, ViewExposures};
-use super::film::{Film, FilmFlags, FilmSettings};
+use super::film::{Film, FilmFlags};
 use super::frames::{Backend, FrameTimer, FrameTimes, band_rows, peak_rss_bytes};
 use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
 use super::interrupt;
 use super::layers::LayerFlags;
 use super::options::{DrawFlags, RuleFlags};
-use super::outputs::{Output, Outputs, QualityFlag, refuse_terminal};
+use super::outputs::{Output, Outputs, QualityFlag};
 use super::resume::{Resume, note_of};
+use super::splat_film::{self, FilmSettings};
 use super::view_page::{print_views, write_cameras};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
@@ -31,7 +32,6 @@ use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::reproducing_flags;
-use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::LineTable;
 
 /// Render pictures of a scene
@@ -307,20 +307,16 @@ fn shoot(
     if let Some(camera) = views.cameras.first() {
         warn_if_unseen(scene, camera, settings.render.profile.near, verbosity);
     }
-    let finished = film.write(&scene.splats, views, settings, verbosity)?;
-    if args.json {
-        let facts = json!({
+    let finished = splat_film::write_film(film, &scene.splats, views, settings, verbosity)?;
+    let facts = args.json.then(|| {
+        json!({
             "scene": scene_json(&args.scene, scene),
             "profile": settings.render.profile.name,
             "backend": settings.backend,
             "threads": settings.threads,
-        });
-        return print_json(joined([facts, finished.json(&views.cameras)]));
-    }
-    if film.is_stdout() {
-        return Ok(());
-    }
-    finished.print()
+        })
+    });
+    finished.report(facts, &views.cameras)
 }
 
 /// Checks the memory for the picture of a view: for all of it, or for a band.
@@ -354,18 +350,7 @@ fn prepare_outputs(
     let inputs = inputs.chain(args.flags.exposures.file());
     let mut outputs = Outputs::beside(inputs.chain(args.film.path.files()));
     if let Some(film) = film {
-        match film.file() {
-            Some(path) => outputs.add("-o", path)?,
-            None if args.json => {
-                let expected = "a file, since --json writes to standard output";
-                return Err(Error::argument(
-                    "-o",
-                    expected,
-                    "-, which is standard output",
-                ));
-            }
-            None => refuse_terminal("a film")?,
-        }
+        film.prepare(&mut outputs, args.json)?;
     }
     if let Some(path) = &args.cameras_out {
         if path == Path::new("-") {

@@ -1,4 +1,4 @@
-//! Paths and films of `render`.
+//! Paths and films.
 
 use std::fs;
 
@@ -226,6 +226,131 @@ fn films_that_cannot_be_are_refused_before_the_work() {
         place.expect_error(USAGE, &film, &["--features video"]);
     }
     assert!(!place.names().iter().any(|name| name.starts_with("a.")));
+}
+
+/// A flight through the mesh of [`MESH`].
+const FLIGHT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/arcade.cameras.json");
+const MESH: [&str; 7] = [
+    "arcade",
+    "--tessellate",
+    "400",
+    "--width",
+    "46",
+    "--height",
+    "34",
+];
+
+/// The frames of a film of a mesh are the pictures of its views, of whatever path, number of threads and blur.
+#[test]
+fn films_of_meshes_have_the_pictures_of_their_views() {
+    let place = Place::new();
+    let blur = ["--coc-px", "2", "--focus", "6"];
+    for (command, blur) in [("mesh", &[][..]), ("deferred", &blur)] {
+        let orbit = &["--orbit", "4"][..];
+        let part = ["--cameras", FLIGHT, "--view", "..:30"];
+        let file = ["--path", FLIGHT, "--view", "140..143"];
+        for views in [orbit, &part, &file] {
+            let draw = |output: &[&str]| {
+                let arguments = [&[command], &MESH[..], views, blur, output].concat();
+                place.expect(DONE, &arguments).stdout
+            };
+            draw(&["-o", "one.y4m", "--threads", "1", "--fps", "25"]);
+            let one = fs::read(place.path("one.y4m")).unwrap();
+            assert_eq!(one, draw(&["-o", "-.y4m", "--threads", "3", "--fps", "25"]));
+            draw(&["-o", "pictures/{view}.png"]);
+            let (header, frames) = y4m(&one, [46, 34]);
+            assert!(header.contains("F25:1"), "{header}");
+            let mut names: Vec<_> = fs::read_dir(place.path("pictures"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .collect();
+            names.sort();
+            assert_eq!(names.len(), frames.len(), "{command} {views:?}");
+            for (name, planes) in names.iter().zip(frames) {
+                let picture = quadrille::read_picture(name).unwrap();
+                let lit = picture.pixels().iter().filter(|p| p[1] > 0.1).count();
+                assert!(lit > 50, "{command} {views:?}: {name:?} shows the mesh");
+                let off = picture.pixels().iter().zip(planes);
+                let off = off.map(|(pixel, code)| (luma(*pixel) - f64::from(*code)).abs());
+                assert!(off.fold(0.0, f64::max) < 0.51, "{command} {name:?}");
+            }
+            fs::remove_dir_all(place.path("pictures")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame() {
+    let place = Place::new();
+    let path = [
+        "--cameras",
+        FLIGHT,
+        "--view",
+        "0,1,2",
+        "--path",
+        "interpolate",
+    ];
+    let film = |command: &str, flags: &[&str]| {
+        let output = ["-o", "film.apng", "--json", "--frames", "5"];
+        place.document(&[&[command], &MESH[..], &path, &output, flags].concat())
+    };
+    let merged = film("mesh", &["--unit", "qfm"]);
+    assert_eq!(merged["film"]["frames"], 5);
+    assert_eq!(merged["rows"].as_array().unwrap().len(), 5);
+    assert_eq!(merged["views"][4]["name"], "frame_0004");
+    let blurred = film("deferred", &["--shutter", "1"]);
+    assert_eq!(blurred["rows"].as_array().unwrap().len(), 5);
+    let median = |row: usize, document: &serde_json::Value| {
+        document["rows"][row]["blur"]["motion_px"]["median"]
+            .as_f64()
+            .unwrap()
+    };
+    // The frames are half of the way between the views of the file apart.
+    let views = [
+        "--cameras",
+        FLIGHT,
+        "--view",
+        "0,1",
+        "--shutter",
+        "0.5",
+        "--json",
+    ];
+    let still = place.document(&[&["deferred"], &MESH[..], &views].concat());
+    for (frame, view) in [(0, 0), (2, 1)] {
+        let (of_film, of_view) = (median(frame, &blurred), median(view, &still));
+        assert!(
+            of_film > 0.5 && (of_film / of_view - 1.0).abs() < 0.2,
+            "{of_film} {of_view}"
+        );
+    }
+}
+
+#[test]
+fn films_of_meshes_that_cannot_be_are_refused() {
+    let place = Place::new();
+    for (command, flags, words) in [
+        (
+            "mesh",
+            &["--unit", "none,qfm"][..],
+            "2 combinations of settings",
+        ),
+        (
+            "deferred",
+            &["--tile", "32,64"],
+            "2 combinations of settings",
+        ),
+        ("mesh", &["--crop", "0,0,8,8"], "--crop"),
+        ("mesh", &["--aov", "depth"], "--aov"),
+        ("mesh", &["--quality", "80"], "--quality"),
+        ("deferred", &["--background", "transparent"], ".apng"),
+        ("deferred", &["--path", "spiral", "--eye", "0,0,0"], "--eye"),
+    ] {
+        let film = [&[command], &MESH[..], &["-o", "film.y4m"], flags].concat();
+        place.expect_error(USAGE, &film, &[words]);
+        let film = [&[command], &MESH[..], &["-o", "-.y4m", "--json"]].concat();
+        place.expect_error(USAGE, &film, &["--json"]);
+    }
+    assert!(!place.names().iter().any(|name| name.starts_with("film.")));
 }
 
 /// The index has all frames, their rate, BT.709, and the place of each; a decoder, where there is one, finds

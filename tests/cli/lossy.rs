@@ -101,8 +101,8 @@ fn films_of_other_kinds_are_named_with_the_way_to_them() {
         (&["render", "scene.ply"][..], "a.gif"),
         (&["render", "scene.ply"], "a.webm"),
         (&["sim", "scene.ply"], "a.mp4"),
-        (&["mesh", "plane"], "a.mp4"),
-        (&["deferred", "plane"], "a.apng"),
+        (&["mesh", "plane"], "a.gif"),
+        (&["deferred", "plane"], "a.webm"),
     ] {
         let words = [film, ".y4m, .apng, .mp4", "ffmpeg", "frames/{view}.png"];
         place.expect_error(USAGE, &[command, &["-o", film]].concat(), &words);

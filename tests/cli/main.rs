@@ -17,6 +17,7 @@ mod compare;
 mod convert;
 mod deferred;
 mod deferred_hostile;
+mod deferred_tiles;
 mod docs;
 mod estimates;
 mod exposures;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::blur::BlurFlags;
 use crate::cli::choice::one_of;
+use crate::cli::film::FilmFlags;
 use crate::cli::mesh::input::{LookFlags, MeshInputFlags};
 use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
@@ -42,8 +43,9 @@ pub(crate) struct Args {
     /// procedural one: plane, sinewave, frog, ptcloud, furball, arcade
     pub(super) mesh: PathBuf,
     /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy; "{view}" is replaced by the name
-    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output. Or a film of
+    /// all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature video; "-.y4m" writes to standard output
+    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true)]
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) quality: QualityFlag,
@@ -76,6 +78,8 @@ pub(crate) struct Args {
     pub(super) pipeline: PipelineFlags,
     #[command(flatten)]
     pub(super) views: ViewArgs,
+    #[command(flatten)]
+    pub(super) film: FilmFlags,
     #[command(flatten)]
     pub(super) host: HostFlags,
 }
@@ -184,7 +188,7 @@ impl Args {
                 faces: pipeline.faces,
                 truth: self.truth,
             },
-            views: self.views.spec_of_mesh()?,
+            views: self.film.path.keys(&self.views)?.spec_of_mesh()?,
         })
     }
 }

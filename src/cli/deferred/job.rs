@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::args::Args;
+use crate::cli::film::Film;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
@@ -17,6 +18,8 @@ pub(super) struct Job<'a> {
     args: &'a Args,
     settings: &'a DeferredRunSettings,
     output: Option<Output>,
+    /// The film that `-o` names in place of pictures.
+    pub(super) film: Option<Film<'a>>,
     heat: Option<Template>,
     bars: Option<Template>,
 }
@@ -24,20 +27,22 @@ pub(super) struct Job<'a> {
 impl<'j> Job<'j> {
     /// Checks the names of the files.
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
+        let film = args.film.film(args.output.as_deref())?;
+        let pictures = args.output.as_deref().filter(|_| film.is_none());
+        let output = Output::parse(pictures, &[VIEW, VARIANT], args.json)?;
         let job = Self {
             args,
             settings,
-            output: args.quality.applied(Output::parse(
-                args.output.as_deref(),
-                &[VIEW, VARIANT],
-                args.json,
-            )?)?,
+            film,
+            output: args.quality.applied(output)?,
             heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, VARIANT])?,
             bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
         };
         let areas = settings.input.tessellate.len().max(1);
         let pipeline = &settings.pipeline;
         let variants = areas * pipeline.grid.len() * pipeline.runs().len();
+        let mut films = job.film.iter();
+        films.try_for_each(|film| film.check_variants(variants))?;
         job.templates()
             .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))?;
         Ok(job)
@@ -60,12 +65,15 @@ impl<'j> Job<'j> {
             output.check_pictures(cameras, self.args.background, false)?;
         }
         let mut templates = self.templates().chain(&self.bars);
-        templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))
+        templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))?;
+        let mut films = self.film.iter();
+        films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
     }
 
     /// What the files need of a run.
     pub(super) fn wants(&self) -> DeferredWants {
-        let wants_picture = self.output.is_some() || self.args.truth.is_some();
+        let is_written = self.output.is_some() || self.film.is_some();
+        let wants_picture = is_written || self.args.truth.is_some();
         DeferredWants {
             picture: wants_picture.then(|| resolve::Background::new(self.background())),
             heat: self.heat.is_some(),

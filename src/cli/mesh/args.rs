@@ -6,6 +6,7 @@ use super::aov::AovFlags;
 use super::input::{LookFlags, MeshInputFlags};
 use super::options::PipelineFlags;
 use crate::cli::choice::one_of;
+use crate::cli::film::FilmFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::views::ViewArgs;
@@ -33,8 +34,9 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "config_dump")]
     pub(super) mesh: Option<PathBuf>,
     /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy; "{view}" is replaced by the name
-    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output. Or a film of
+    /// all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature video; "-.y4m" writes to standard output
+    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true)]
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) quality: QualityFlag,
@@ -97,6 +99,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) views: ViewArgs,
     #[command(flatten)]
+    pub(super) film: FilmFlags,
+    #[command(flatten)]
     pub(super) gpu: GpuFlags,
     #[command(flatten)]
     pub(super) host: HostFlags,
@@ -151,7 +155,7 @@ impl Args {
                 cycles: self.cycles,
                 ..self.pipeline.settings(self.gpu.mesh_config()?)
             },
-            views: self.views.spec_of_mesh()?,
+            views: self.film.path.keys(&self.views)?.spec_of_mesh()?,
         })
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
+use crate::cli::film::Film;
 use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW, require_values};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
@@ -24,6 +25,8 @@ pub(super) struct Job<'a> {
     args: &'a Args,
     settings: &'a MergingRunSettings,
     output: Option<Output>,
+    /// The film that `-o` names in place of pictures.
+    pub(super) film: Option<Film<'a>>,
     /// Picture and counts.
     heat: Option<[Template; 2]>,
     diff: Option<Template>,
@@ -32,14 +35,14 @@ pub(super) struct Job<'a> {
 impl<'j> Job<'j> {
     /// Checks the names of the files.
     pub(super) fn new(args: &'j Args, settings: &'j MergingRunSettings) -> Result<Self> {
+        let film = args.film.film(args.output.as_deref())?;
+        let pictures = args.output.as_deref().filter(|_| film.is_none());
+        let output = Output::parse(pictures, args.aov.placeholders(), args.json)?;
         let job = Self {
             args,
             settings,
-            output: args.quality.applied(Output::parse(
-                args.output.as_deref(),
-                args.aov.placeholders(),
-                args.json,
-            )?)?,
+            film,
+            output: args.quality.applied(output)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
             diff: args
                 .diff_unmerged
@@ -51,6 +54,18 @@ impl<'j> Job<'j> {
         job.check_overlay()?;
         let areas = settings.input.tessellate.len().max(1);
         let variants = areas * settings.merging.rows_per_view()?;
+        if let Some(film) = &job.film {
+            film.check_variants(variants)?;
+            let layers = !args.aov.is_empty();
+            let refused = [("--aov", layers), ("--crop", args.crop.is_some())];
+            if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
+                return Err(Error::argument(
+                    flag,
+                    "-o with pictures beside it",
+                    "a film",
+                ));
+            }
+        }
         job.templates()
             .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))?;
         Ok(job)
@@ -111,13 +126,14 @@ impl<'j> Job<'j> {
         if let Some(path) = &self.args.versus.to_splats {
             outputs.add("--to-splats", path)?;
         }
-        Ok(())
+        let mut films = self.film.iter();
+        films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
     }
 
     /// What the files need of a run.
     pub(super) fn wants(&self) -> MergingWants {
         MergingWants {
-            picture: self.output.is_some(),
+            picture: self.output.is_some() || self.film.is_some(),
             unmerged: self.diff.is_some(),
             background: self.background(),
         }

@@ -33,7 +33,7 @@ pub struct SortEntry {
 /// Counters of the sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SortCounters {
-    /// Tiles sorted.
+    /// Tiles in which a sample shows a surface; the others are not sorted.
     pub tiles: u64,
     /// Passes over all tiles, each of a histogram and a shuffle.
     pub passes: u64,
@@ -47,7 +47,7 @@ pub struct SortCounters {
 }
 
 impl SortCounters {
-    /// Passes per tile; 0 without tiles.
+    /// Passes per tile that is sorted; 0 without such tiles.
     pub fn passes_mean(&self) -> f64 {
         self.passes as f64 / self.tiles.max(1) as f64
     }
@@ -135,7 +135,8 @@ impl RadixSort {
         let digits = Digits::of(entries);
         let count = entries.len() as u64;
         let mut counters = SortCounters {
-            tiles: 1,
+            // Primitives are numbered from 1, so all keys of a tile are 0 only if it shows the background.
+            tiles: (digits.count() > 0).into(),
             passes: digits.count().into(),
             identifiers: count,
             ..SortCounters::default()

@@ -14,7 +14,6 @@ use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion}
 use quadrille_deferred::camera::motion_file::MotionFile;
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_scene::Camera;
-use quadrille_scene::cameras::ViewSpec;
 
 /// Rotation above which linear vertex motion is a poor approximation, in radians.
 const LARGE_TURN: f64 = std::f64::consts::FRAC_PI_2;
@@ -106,21 +105,22 @@ impl BlurSettings {
         }
     }
 
-    /// The views with their motion and lens; `spec` describes the views.
+    /// The views with their motion and lens; `all` returns the views among which each has a next one.
     ///
     /// # Errors
-    /// As [`Self::check`], errors of reading the motion, and [`Error::Argument`] for a focus behind the camera.
+    /// As [`Self::check`], errors of `all` and of reading the motion, and [`Error::Argument`] for a focus behind the
+    /// camera.
     pub fn views(
         &self,
         cameras: &[Camera],
+        all: impl FnOnce() -> Result<Vec<Camera>>,
         input: &MeshInput,
-        spec: &ViewSpec,
         messages: &dyn Messages,
     ) -> Result<Vec<(Camera, ShutterView)>> {
         self.check()?;
         let following = match self.shutter {
             None => Vec::new(),
-            Some(_) => following(spec, cameras, input)?,
+            Some(_) => following(cameras, &all()?)?,
         };
         let file = self.motion.as_deref().map(MotionFile::load).transpose()?;
         let views = cameras.iter().enumerate().map(|(at, camera)| {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::settings::DeferredRunSettings;
-use crate::mesh_input::{MeshInput, nothing_in_view, up_of, views_of_mesh};
+use crate::mesh_input::{MeshInput, all_views, nothing_in_view, up_of, views_of_mesh};
 use crate::messages::Messages;
 use crate::report::heat::{self, HeatMap, SHADINGS};
 use crate::report::scale::{Curve, Scale};
@@ -42,6 +42,9 @@ pub struct PreparedDeferred<'a> {
     input: MeshInput,
     /// The views, without their blur.
     pub views: Views,
+    /// Whether the views are the frames of a path: each moves towards the next one while the shutter is open. The other
+    /// views move towards the next one of their file or circle.
+    pub is_path: bool,
 }
 
 /// Takes a row and the result that it describes.
@@ -60,6 +63,7 @@ impl DeferredRunSettings {
             settings: self,
             input,
             views,
+            is_path: false,
         })
     }
 }
@@ -86,9 +90,11 @@ impl PreparedDeferred<'_> {
             .look
             .of(&self.input, up_of(&settings.views), messages)?;
         let cameras = &self.views.cameras;
-        let views = settings
-            .blur
-            .views(cameras, &self.input, &settings.views, messages)?;
+        let all = || match self.is_path {
+            true => Ok(cameras.clone()),
+            false => all_views(&settings.views, &self.input),
+        };
+        let views = (settings.blur).views(cameras, all, &self.input, messages)?;
         let mut rows = Vec::new();
         for source in self.input.sources()? {
             let (area, source) = source?;

@@ -12,4 +12,4 @@ pub use input::MeshInput;
 pub use look::{LightChoice, Look, LookSettings};
 pub use settings::{Axis, MemorySize, MeshSettings, ShaderEffect};
 pub(crate) use views::nothing_in_view;
-pub use views::{camera_text, following, up_of, view_files, views_of_mesh};
+pub use views::{all_views, camera_text, following, up_of, view_files, views_of_mesh};

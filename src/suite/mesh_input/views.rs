@@ -110,18 +110,21 @@ fn fitting(views: Views) -> Result<Views> {
     Ok(views)
 }
 
-/// The view that follows each of `cameras`, which the description selects: the next one of the file or circle. For the
-/// last view it is the one before it, seen from the other side: `true` tells so.
+/// All views of the file or circle from which the description selects some.
 ///
 /// # Errors
-/// As [`ViewSpec::views`], and [`Error::Argument`] for a single view.
-pub fn following(
-    spec: &ViewSpec,
-    cameras: &[Camera],
-    input: &MeshInput,
-) -> Result<Vec<(Camera, bool)>> {
+/// As [`ViewSpec::views`].
+pub fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera>> {
     // The choice of the up axis is reported once, when the cameras are chosen.
-    let all = described(&of_all(spec), input, &Silent)?.cameras;
+    Ok(described(&of_all(spec), input, &Silent)?.cameras)
+}
+
+/// The view that follows each of `cameras` among `all` views. For the last view it is the one before it, seen from the
+/// other side: `true` tells so.
+///
+/// # Errors
+/// [`Error::Argument`] for a single view.
+pub fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camera, bool)>> {
     let after = |camera: &Camera| {
         let at = all.iter().position(|other| other.name == camera.name)?;
         let next = all.get(at + 1).map(|next| (next.clone(), false));

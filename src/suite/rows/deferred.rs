@@ -165,9 +165,9 @@ pub struct SpidRow {
 /// The sort of identifiers on chip.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SortRow {
-    /// Tiles sorted.
+    /// Tiles in which a sample shows a surface; the others are not sorted.
     pub tiles: u64,
-    /// Passes per tile.
+    /// Passes per tile that is sorted.
     pub passes_mean: f64,
     /// Bytes moved on chip with packed values, if they were measured.
     pub on_chip_bytes: Option<u64>,

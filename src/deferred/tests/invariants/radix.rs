@@ -53,7 +53,9 @@ fn order_is_that_of_a_stable_sort() {
             let counters = sort.sort(&mut entries, 18);
             assert_eq!(entries, expected);
             let passes = if count == 0 { 0 } else { passes };
-            assert_eq!((counters.tiles, counters.passes), (1, passes));
+            // A tile of the background is not sorted, and does not lower the mean over the others.
+            let tiles = u64::from(passes > 0);
+            assert_eq!((counters.tiles, counters.passes), (tiles, passes));
             assert!(counters.packed_bytes <= counters.raw_bytes);
         }
     }
