@@ -13,6 +13,7 @@ pub mod front;
 pub mod grid;
 mod polygon;
 pub mod reorder;
+mod smooth;
 pub mod surface;
 pub mod tessellate;
 pub mod triangles;

@@ -17,7 +17,7 @@ mod texture;
 
 use std::path::Path;
 
-use folder::Folder;
+use folder::{Folder, ReadFirst};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_scene::bytes::Bytes;
@@ -28,7 +28,7 @@ pub use camera::FileCamera;
 pub use light::{LightKind, PunctualLight, SpotCone};
 pub use material::{Material, Microfacets, Sampler, ShaderEffects, Texture, TextureFilter, Wrap};
 pub use mesh::bounds;
-pub use mesh::{Corner, Crease, Loaded, Mesh, NONE};
+pub use mesh::{Corner, Crease, DEFAULT_CREASE, Loaded, Mesh, NONE, Smoothing};
 pub use quadrille_scene::formats::gltf::Resolve;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,15 +100,19 @@ fn open(path: &Path) -> Result<Bytes<'static>> {
 
 fn parse_in_folder(bytes: &[u8], path: &Path) -> Result<Loaded> {
     let mut folder = Folder::of(path);
-    let mut loaded = parse(bytes, path, &mut |name| folder.read(name))?;
-    loaded.files = folder.into_files();
+    let mut loaded = parse_reading(bytes, path, &mut |names| folder.read(names))?;
+    let (files, warnings) = folder.into_files();
+    loaded.files = files;
+    loaded.warnings.extend(warnings);
     Ok(loaded)
 }
 
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
 ///
-/// Files that the mesh names are read only from its own folder and the folders below it. A material
-/// or texture that cannot be read is left out with a warning.
+/// Files that the mesh names are read only from its own folder and the folders below it. A name that no file has
+/// may have the separators of another system, percent codes, or letters of another case; otherwise the file that has
+/// the longest end of the name is read. Both are reported as warnings. A material or texture that cannot be read is
+/// left out with a warning.
 ///
 /// # Errors
 /// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the
@@ -133,10 +137,24 @@ pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
 /// # Errors
 /// The errors of [`load`] about content, and the errors of `resolve` for required files.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
+    parse_reading(bytes, named, &mut |names| {
+        let mut first_error = Error::malformed(named, "file name", "a name", "none");
+        for (at, name) in names.iter().enumerate() {
+            match resolve(name) {
+                Err(error) if at == 0 => first_error = error,
+                Err(_) => {}
+                found => return found,
+            }
+        }
+        Err(first_error)
+    })
+}
+
+fn parse_reading(bytes: &[u8], named: &Path, read: &mut ReadFirst<'_>) -> Result<Loaded> {
     let (expected, found) = match MeshFormat::sniff(bytes, named) {
-        Some(MeshFormat::Obj) => return obj::read(bytes, named, resolve),
-        Some(MeshFormat::Ply) => return ply::read(bytes, named, resolve),
-        Some(MeshFormat::Gltf) => return gltf::read(bytes, named, resolve),
+        Some(MeshFormat::Obj) => return obj::read(bytes, named, read),
+        Some(MeshFormat::Ply) => return ply::read(bytes, named, read),
+        Some(MeshFormat::Gltf) => return gltf::read(bytes, named, read),
         Some(MeshFormat::Bezier) => ("polygons: OBJ, PLY or glTF", "Bezier patches"),
         None => (
             "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt",
