@@ -7,13 +7,14 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::camera::MeshCamera;
-use super::files::{Corner, Material, Mesh, NONE, Texture, bounds};
+use super::files::{Corner, Material, Mesh, Texture, bounds};
 use super::grid::{Grid, GridSource, GridVertex, MAX_GRID_TRIANGLES, Topology, neighbours};
 use super::polygon::PolygonCutter;
 use super::reorder::TriangleOrder;
+use super::smooth::SmoothNormals;
 use super::vertex_names::VertexNames;
 use quadrille_base::error::Result;
-use quadrille_base::math::{fit, narrow};
+use quadrille_base::math::fit;
 use quadrille_base::task::Task;
 
 /// Vertex property that two triangles must share at both ends of an edge to be adjacent.
@@ -32,8 +33,8 @@ pub enum Adjacency {
 #[derive(Debug)]
 pub struct Triangles<M = Mesh> {
     mesh: M,
-    /// Normals by position, for corners without one: means of the triangles around, weighted by area.
-    smooth: Vec<[f32; 3]>,
+    /// Normals of the corners for which the mesh has none.
+    smooth: SmoothNormals,
     triangles: Vec<[Corner; 3]>,
     /// For each corner of each triangle, the number of its vertex.
     vertices: Vec<[u32; 3]>,
@@ -68,9 +69,8 @@ impl<M: Borrow<Mesh>> Triangles<M> {
     /// The triangles that are cut before the task is cancelled.
     fn until(owner: M, adjacency: Adjacency, task: &Task) -> Self {
         let mesh = owner.borrow();
-        let mut names = VertexNames::new(mesh);
         let mut cutter = PolygonCutter::default();
-        let (mut triangles, mut vertices) = (Vec::new(), Vec::new());
+        let (mut triangles, mut faces_cut) = (Vec::new(), Vec::new());
         let mut runs: Vec<TriangleRun> = Vec::new();
         for (draw, faces) in (0..).zip(&mesh.draws) {
             let faces = faces.start as usize..faces.end as usize;
@@ -81,7 +81,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
                     let at = triangles.len();
                     let triangle = triangle.map(|k| corners[k]);
                     triangles.push(triangle);
-                    vertices.push(triangle.map(|corner| names.number(corner)));
+                    faces_cut.push(fit::<u32>(face));
                     match runs.last_mut() {
                         Some(run)
                             if run.draw == draw
@@ -99,11 +99,15 @@ impl<M: Borrow<Mesh>> Triangles<M> {
                 });
             }
         }
+        let smooth = SmoothNormals::of(mesh, &mut triangles, &faces_cut, task);
+        let mut names = VertexNames::new(mesh, &smooth.of_sides);
+        let vertices = triangles.iter().take_while(|_| !task.is_cancelled());
+        let vertices = vertices.map(|corners| corners.map(|corner| names.number(corner)));
         Self {
-            smooth: smooth_normals(mesh, &triangles, task),
+            vertices: vertices.collect(),
+            smooth,
             bounds: bounds(&mesh.positions),
             triangles,
-            vertices,
             adjacency,
             runs,
             mesh: owner,
@@ -141,14 +145,10 @@ impl<M: Borrow<Mesh>> Triangles<M> {
 
     fn vertex(&self, corner: Corner) -> GridVertex {
         let mesh = self.mesh.borrow();
-        let normal = match mesh.normals.get(corner.normal as usize) {
-            Some(&normal) if corner.normal != NONE => normal,
-            _ => self.smooth[corner.position as usize],
-        };
         let uv = mesh.uvs.get(corner.uv as usize);
         GridVertex {
             position: mesh.positions[corner.position as usize],
-            normal,
+            normal: self.smooth.of_corner(mesh, corner),
             uv: uv.copied().unwrap_or_default(),
         }
     }
@@ -235,21 +235,4 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
     fn bounds(&self) -> [[f32; 3]; 2] {
         self.bounds
     }
-}
-
-/// Means of the normals of the triangles around each position, weighted by area.
-fn smooth_normals(mesh: &Mesh, triangles: &[[Corner; 3]], task: &Task) -> Vec<[f32; 3]> {
-    use nalgebra::Vector3;
-    let mut sums = vec![Vector3::zeros(); mesh.positions.len()];
-    for triangle in triangles.iter().take_while(|_| !task.is_cancelled()) {
-        let at =
-            |k: usize| Vector3::from(mesh.positions[triangle[k].position as usize].map(f64::from));
-        let twice_area = (at(1) - at(0)).cross(&(at(2) - at(0)));
-        for corner in triangle {
-            sums[corner.position as usize] += twice_area;
-        }
-    }
-    let unit = |v: Vector3<f64>| v.try_normalize(0.0).unwrap_or_default();
-    let narrow = |v: Vector3<f64>| [v.x, v.y, v.z].map(narrow);
-    sums.into_iter().map(|v| narrow(unit(v))).collect()
 }

@@ -13,7 +13,7 @@ use quadrille_base::math::fit;
 pub(super) struct VertexNames {
     /// For each texture coordinate of the mesh: the first one of the same value.
     uvs: Vec<u32>,
-    /// For each normal of the mesh: the first one of the same value.
+    /// For each normal of the mesh and each computed one: the first one of the same value.
     normals: Vec<u32>,
     /// For each colour of the mesh: the first one of the same value.
     colours: Vec<u32>,
@@ -22,11 +22,12 @@ pub(super) struct VertexNames {
 }
 
 impl VertexNames {
-    pub(super) fn new(mesh: &Mesh) -> Self {
+    /// Prepares the numbers of a mesh. Corners may have the indices of `computed` normals, after its own.
+    pub(super) fn new(mesh: &Mesh, computed: &[[f32; 3]]) -> Self {
         Self {
-            uvs: first_equal(&mesh.uvs),
-            normals: first_equal(&mesh.normals),
-            colours: first_equal(&mesh.colours),
+            uvs: first_equal(mesh.uvs.iter()),
+            normals: first_equal(mesh.normals.iter().chain(computed)),
+            colours: first_equal(mesh.colours.iter()),
             numbers: HashMap::new(),
         }
     }
@@ -49,11 +50,11 @@ impl VertexNames {
 }
 
 /// For each item, the index of the first one of the same value.
-fn first_equal<const N: usize>(items: &[[f32; N]]) -> Vec<u32> {
-    let mut first = HashMap::with_capacity(items.len());
+fn first_equal<'a, const N: usize>(items: impl Iterator<Item = &'a [f32; N]>) -> Vec<u32> {
+    let mut first = HashMap::with_capacity(items.size_hint().0);
     // Adding zero turns -0 into 0.
     let bits = |item: &[f32; N]| item.map(|x| (x + 0.0).to_bits());
-    let numbered = items.iter().zip(0_u32..);
+    let numbered = items.zip(0_u32..);
     numbered
         .map(|(item, at)| *first.entry(bits(item)).or_insert(at))
         .collect()

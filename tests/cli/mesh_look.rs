@@ -230,3 +230,28 @@ fn the_nearest_walls_of_shared_meshes_are_drawn() {
         assert!(others * 1000 <= covered, "{name}: {others} of {covered}");
     }
 }
+
+#[test]
+fn faces_share_normals_up_to_the_crease() {
+    let folder = folder();
+    let mut pictures = Vec::new();
+    for crease in ["--crease 0", "", "--crease 180"] {
+        let command = format!("plain.obj --width 32 --height 24 -o a.png {crease}");
+        let (code, _, stderr) = mesh(folder.path(), &command);
+        assert_eq!(code, Some(0), "{stderr}");
+        pictures.push(fs::read(folder.path().join("a.png")).unwrap());
+    }
+    // The faces of a tetrahedron meet at 90 degrees and more.
+    assert_eq!(pictures[0], pictures[1]);
+    assert_ne!(pictures[1], pictures[2]);
+    let (code, _, stderr) = mesh(folder.path(), "plain.obj -o b.png --crease 181");
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("--crease") && stderr.contains("0 to 180"),
+        "{stderr}"
+    );
+    let idle = "lit.gltf --width 32 --height 24 -o c.png --crease 30";
+    let (code, _, stderr) = mesh(folder.path(), idle);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("--crease has no effect"), "{stderr}");
+}

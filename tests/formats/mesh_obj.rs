@@ -403,7 +403,7 @@ fn textures_lie_beside_their_library_or_beside_the_mesh() {
         ("images/a.png", Some(10)),
         ("images/b.png", Some(30)),
         ("../shared/c.png", Some(40)),
-        ("../../shared/c.png", None),
+        ("../../shared/none.png", None),
         ("images/none.png", None),
     ] {
         let library = folder.path().join("materials/m.mtl");

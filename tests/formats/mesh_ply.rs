@@ -123,7 +123,7 @@ fn colours_of_vertices_by_type_and_name() {
     assert!((green - half).abs() < 1e-5, "{green}");
     let floats = "property float diffuse_red\nproperty float diffuse_green\n\
                   property float diffuse_blue\nproperty uchar alpha";
-    let colours = read(floats, "7 -1 0 51").unwrap().mesh.colours;
+    let colours = read(floats, "1.5 -1 0 51").unwrap().mesh.colours;
     assert_eq!(colours[2][..3], [1.0, 0.0, 0.0]);
     assert!((colours[2][3] - 0.2).abs() < 1e-6);
     assert!(read(floats, "nan 0 0 0").is_err());
@@ -235,4 +235,84 @@ fn what_is_skipped_is_named() {
     let expected = "properties of element \"face\" are left out: \"flags\", \"q0\", \"q1\", \"q2\", \"q3\", \
                     \"q4\", \"q5\", \"q6\", 3 more";
     assert_eq!(warnings[1..], [expected]);
+}
+
+#[test]
+fn strips_of_triangles_alternate_their_sides() {
+    let vertices = "element vertex 5\nproperty float x\nproperty float y\nproperty float z\n";
+    let strips = "element tristrips 2\nproperty list int int vertex_indices";
+    let header = format!("ascii 1.0\n{vertices}{strips}");
+    let points = "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n";
+    let triangles = |rows: &str| -> Vec<Vec<u32>> {
+        let mesh = parse(&header, format!("{points}{rows}").as_bytes())
+            .unwrap()
+            .mesh;
+        let face = |at| mesh.face(at).iter().map(|c| c.position).collect();
+        (0..mesh.faces()).map(face).collect()
+    };
+    // Counter-clockwise, each with the first of its two turns exchanged or not.
+    assert_eq!(
+        triangles("5 0 1 2 3 4\n0\n"),
+        [[0, 1, 2], [2, 1, 3], [2, 3, 4]]
+    );
+    // A new strip begins with its first side; two vertices are none; a repeated vertex exchanges the sides.
+    assert_eq!(
+        triangles("9 0 1 2 -1 3 4 -1 1 3\n6 -1 0 1 1 2 3\n"),
+        [[0, 1, 2], [1, 2, 3]]
+    );
+    assert_eq!(triangles("4 0 1 1 2\n5 0 1 1 2 3\n"), [[1, 2, 3]]);
+    for (rows, expected) in [
+        (
+            "3 0 1 5\n0\n",
+            "element \"tristrips\", row 0 of 2: expected a vertex of 5",
+        ),
+        ("0\n3 0 1 -2\n", "row 1 of 2: expected a vertex of 5"),
+        ("3 0 1\n", "tristrips"),
+    ] {
+        let error = parse(&header, format!("{points}{rows}").as_bytes()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let listless = header.replace("vertex_indices", "strip");
+    let error = parse(&listless, b"").unwrap_err().to_string();
+    assert!(
+        error.contains("element \"tristrips\": expected a list"),
+        "{error}"
+    );
+    // Faces and strips of one file.
+    let both = format!("{header}\nelement face 1\nproperty list uchar int vertex_indices");
+    let rows = format!("{points}3 0 1 2\n0\n3 2 1 3\n");
+    let loaded = parse(&both, rows.as_bytes()).unwrap();
+    assert_eq!((loaded.mesh.faces(), loaded.warnings.len()), (2, 0));
+}
+
+#[test]
+fn colours_of_any_type_are_brought_into_their_range() {
+    let decoded = |c: f32| ((c + 0.055) / 1.055).powf(2.4);
+    for (kind, red, alpha, is_divided) in [
+        ("uchar", "51", "255", false),
+        ("ushort", "13107", "65535", false),
+        ("float", "0.2", "1", false),
+        ("float", "51", "255", true),
+        ("double", "51", "1", true),
+        ("int", "51", "255", true),
+    ] {
+        let header = format!(
+            "ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+             property {kind} red\nproperty {kind} green\nproperty {kind} blue\nproperty {kind} alpha\n\
+             element face 1\nproperty list uchar int vertex_indices"
+        );
+        let rows: String = ["0 0 0", "1 0 0", "0 1 0"]
+            .map(|at| format!("{at} {red} 0 0 {alpha}\n"))
+            .concat();
+        let loaded = parse(&header, format!("{rows}3 0 1 2\n").as_bytes()).unwrap();
+        let [r, g, b, a] = loaded.mesh.colours[0];
+        assert!((r - decoded(0.2)).abs() < 1e-6, "{kind} {red}: {r}");
+        assert_eq!((g, b, a), (0.0, 0.0, 1.0), "{kind} {red}");
+        assert_eq!(
+            loaded.warnings.len(),
+            usize::from(is_divided),
+            "{:?}",
+            loaded.warnings
+        );
+    }
 }

@@ -37,6 +37,10 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Phong exponent of the highlight of all materials, 0 for none; without metalness and roughness
     #[arg(long, value_name = "EXPONENT", value_parser = number::<f32>)]
     shininess: Option<f32>,
+    /// Largest angle in degrees between faces that share normals where the file has none: 0 for flat faces, 180 for
+    /// smooth ones [default: the smoothing groups of the file, else 60]
+    #[arg(long, value_name = "DEGREES", value_parser = number::<f64>)]
+    crease: Option<f64>,
     /// Take triangles for adjacent that share positions alone, so that merging crosses seams of the
     /// texture and hard edges; a GPU compares indices of the index buffer
     #[arg(long)]
@@ -108,6 +112,7 @@ impl MeshInputFlags {
             texture: self.texture.clone(),
             normal_map: self.normal_map.clone(),
             shininess: self.shininess,
+            crease: self.crease,
             weld: self.weld,
             shader_effects: self.shader_effects.clone(),
             army: self.army,

@@ -9,12 +9,16 @@ use super::material::Material;
 use super::mesh::{Corner, Loaded, Mesh, NONE};
 use super::origin::Middle;
 use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::image::srgb::decode_srgb;
 use quadrille_base::math::narrow;
 
 /// Limit on the triangles of a mesh; an n-gon counts as n - 2.
 const MAX_TRIANGLES: u64 = 1 << 26;
 /// Limit on the positions, texture coordinates and normals of a mesh, each.
 pub(super) const MAX_VERTICES: u64 = 1 << 26;
+/// Largest channel of a colour of 0 to 1, which brightening may have raised above 1. A file with a larger one has colours
+/// of 0 to 255: among those, none above 2 would be a black mesh.
+const LARGEST_UNIT_COLOUR: f32 = 2.0;
 /// Number of warnings that are kept; the rest are counted.
 const MAX_WARNINGS: usize = 100;
 
@@ -27,12 +31,35 @@ pub(crate) struct MeshBuilder {
     triangles: u64,
     /// First face of the current draw.
     draw_start: u32,
-    /// Distinct warnings.
-    warnings: Vec<String>,
     /// Memory that is left for texels.
     pub(super) texture_bytes: u64,
+    warnings: Warnings,
+}
+
+/// Distinct warnings.
+#[derive(Default)]
+pub(super) struct Warnings {
+    texts: Vec<String>,
     /// Number of warnings beyond [`MAX_WARNINGS`].
-    more_warnings: usize,
+    more: usize,
+}
+
+impl Warnings {
+    pub(super) fn push(&mut self, text: String) {
+        if self.texts.len() >= MAX_WARNINGS {
+            self.more += 1;
+        } else if !self.texts.contains(&text) {
+            self.texts.push(text);
+        }
+    }
+
+    /// Returns the warnings that are kept, and a sentence about the number of the others.
+    pub(super) fn into_texts(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.texts.push(format!("{} more warnings", self.more));
+        }
+        self.texts
+    }
 }
 
 impl MeshBuilder {
@@ -83,6 +110,28 @@ impl MeshBuilder {
         let at = self.index(self.mesh.colours.len(), "colours of vertices")?;
         self.mesh.colours.push(colour.map(|c| c.max(0.0)));
         Ok(at)
+    }
+
+    /// Decodes the colours from index `first` on from sRGB. They range from 0 to 1; some exporters write 0 to 255.
+    pub(super) fn decode_colours(&mut self, first: usize) {
+        let colours = &self.mesh.colours[first..];
+        let channels = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]);
+        let largest = channels.fold(0.0, f32::max);
+        let alphas = colours.iter().map(|[_, _, _, alpha]| *alpha);
+        let divisors = [largest, alphas.fold(0.0, f32::max)].map(|largest| match largest {
+            ..=LARGEST_UNIT_COLOUR => 1.0,
+            _ => f32::from(u8::MAX),
+        });
+        if largest > LARGEST_UNIT_COLOUR {
+            self.warn(format!(
+                "colours of vertices reach {largest} instead of 1: they are taken as 0 to 255"
+            ));
+        }
+        for colour in &mut self.mesh.colours[first..] {
+            let [r, g, b, alpha] = *colour;
+            let [r, g, b] = decode_srgb([r, g, b].map(|c| (c / divisors[0]).clamp(0.0, 1.0)));
+            *colour = [r, g, b, (alpha / divisors[1]).clamp(0.0, 1.0)];
+        }
     }
 
     /// Normalises and adds a finite normal and returns its index, or [`NONE`] for length 0.
@@ -163,12 +212,7 @@ impl MeshBuilder {
     }
 
     pub(super) fn warn(&mut self, text: impl Into<String>) {
-        let text = text.into();
-        if self.warnings.len() >= MAX_WARNINGS {
-            self.more_warnings += 1;
-        } else if !self.warnings.contains(&text) {
-            self.warnings.push(text);
-        }
+        self.warnings.push(text.into());
     }
 
     /// The material of faces for which the file describes none: white beneath colours of vertices, grey
@@ -190,16 +234,12 @@ impl MeshBuilder {
         if self.mesh.face_materials.is_empty() {
             self.warn("no faces");
         }
-        if self.more_warnings > 0 {
-            let more = format!("{} more warnings", self.more_warnings);
-            self.warnings.push(more);
-        }
         let Self { mesh, warnings, .. } = self;
         Loaded {
             mesh,
             cameras: Vec::new(),
             has_stated_axes: false,
-            warnings,
+            warnings: warnings.into_texts(),
             files: Vec::new(),
         }
     }

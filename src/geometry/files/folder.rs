@@ -1,13 +1,24 @@
 //! Reading of the files that a mesh names, confined to the mesh's folder.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use super::build::Warnings;
 use quadrille_base::error::{Error, Result};
+use quadrille_scene::formats::gltf::percent_decoded;
+
+/// Reads the first file that exists among several names.
+pub(crate) type ReadFirst<'a> = dyn FnMut(&[&str]) -> Result<Vec<u8>> + 'a;
 
 /// Limit on the sum of all files that a mesh names, in bytes.
 const LIMIT_BYTES: u64 = 4 << 30;
+/// Number of entries above which a folder is not searched for names that are written differently.
+const MAX_ENTRIES: usize = 1 << 16;
+
+/// Number of parts at the end of a name that are sought in the folder.
+const MAX_PARTS: usize = 16;
 
 pub(crate) struct Folder {
     /// The mesh's own file.
@@ -17,6 +28,9 @@ pub(crate) struct Folder {
     left_bytes: u64,
     /// Paths of all files that were asked for, each once, also of those that could not be read.
     files: Vec<PathBuf>,
+    /// Entries of searched folders, by their real paths: names by the same in lower case.
+    entries: HashMap<PathBuf, BTreeMap<String, Vec<String>>>,
+    warnings: Warnings,
 }
 
 impl Folder {
@@ -26,26 +40,51 @@ impl Folder {
             root: None,
             left_bytes: LIMIT_BYTES,
             files: Vec::new(),
+            entries: HashMap::new(),
+            warnings: Warnings::default(),
         }
     }
 
-    /// Paths of the files that were asked for, relative to the working directory if the mesh's path is.
-    pub(super) fn into_files(self) -> Vec<PathBuf> {
-        self.files
+    /// Paths of the files that were asked for, relative to the working directory if the mesh's path is, and
+    /// warnings about files that were read in place of others.
+    pub(super) fn into_files(self) -> (Vec<PathBuf>, Vec<String>) {
+        (self.files, self.warnings.into_texts())
     }
 
-    /// Reads the file `name`, a path relative to the folder.
-    pub(super) fn read(&mut self, name: &str) -> Result<Vec<u8>> {
-        let named = self.mesh.with_file_name(name);
-        if !self.files.contains(&named) {
-            self.files.push(named);
+    /// Reads the first of `names`, paths relative to the folder, that is a file. If none is, reads the file that
+    /// one of them means if it was written on another system or for another folder, with a warning.
+    pub(super) fn read(&mut self, names: &[&str]) -> Result<Vec<u8>> {
+        let mut first_error = None;
+        for name in names {
+            match self.confined(name) {
+                Ok(path) => return self.content(&path),
+                Err(error) => {
+                    first_error.get_or_insert(error);
+                }
+            }
         }
-        let path = self.confined(name)?;
+        let meant = names.iter().find_map(|name| {
+            let meant = self.meant(name)?;
+            let path = self.confined(&meant).ok()?;
+            Some((name, meant, path))
+        });
+        match (meant, first_error) {
+            (Some((name, meant, path)), _) => {
+                let warning = format!("{name:?} is not there: {meant:?} is read in its place");
+                self.warnings.push(warning);
+                self.content(&path)
+            }
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(self.refused("", "no name")),
+        }
+    }
+
+    fn content(&mut self, path: &Path) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = File::open(&path).map_err(|e| Error::read(&path, e))?;
+        let file = File::open(path).map_err(|e| Error::read(path, e))?;
         file.take(self.left_bytes + 1)
             .read_to_end(&mut bytes)
-            .map_err(|e| Error::read(&path, e))?;
+            .map_err(|e| Error::read(path, e))?;
         let found = bytes.len() as u64;
         self.left_bytes = self.left_bytes.checked_sub(found).ok_or(Error::Limit {
             what: format!("bytes of files that {} names", self.mesh.display()),
@@ -55,38 +94,110 @@ impl Folder {
         Ok(bytes)
     }
 
+    fn refused(&self, name: &str, found: &str) -> Error {
+        let place = format!("file name {name:?}");
+        Error::malformed(&self.mesh, place, "a file inside the mesh's folder", found)
+    }
+
     /// Returns the real path of `name`, which must be a plain file in the folder.
     fn confined(&mut self, name: &str) -> Result<PathBuf> {
-        let mesh = self.mesh.clone();
-        let refuse = |found: &str| {
-            let place = format!("file name {name:?}");
-            let expected = "a file inside the mesh's folder";
-            Err(Error::malformed(&mesh, place, expected, found))
-        };
+        let named = self.mesh.with_file_name(name);
+        if !self.files.contains(&named) {
+            self.files.push(named);
+        }
         let relative = Path::new(name);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if name.is_empty() || name.contains('\0') || !relative.components().all(plain) {
-            return refuse("a path that may leave it");
+            return Err(self.refused(name, "a path that may leave it"));
         }
-        let root = match &self.root {
-            Some(root) => root,
-            None => self.root.insert(self.resolve_root()?),
-        };
+        if name.contains("://") {
+            return Err(self.refused(name, "a URI with a scheme"));
+        }
+        let root = self.root()?;
         let joined = root.join(relative);
         let path = joined.canonicalize().map_err(|e| Error::read(&joined, e))?;
-        if !path.starts_with(root) {
-            return refuse("a link that leaves it");
+        if !path.starts_with(&root) {
+            return Err(self.refused(name, "a link that leaves it"));
         }
         // A pipe or a device could supply bytes without end.
         if !path.is_file() {
-            return refuse("no plain file");
+            return Err(self.refused(name, "no plain file"));
         }
         Ok(path)
     }
 
-    fn resolve_root(&self) -> Result<PathBuf> {
+    fn root(&mut self) -> Result<PathBuf> {
+        if let Some(root) = &self.root {
+            return Ok(root.clone());
+        }
         let parent = self.mesh.parent().filter(|p| !p.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
-        parent.canonicalize().map_err(|e| Error::read(parent, e))
+        let root = parent.canonicalize().map_err(|e| Error::read(parent, e))?;
+        Ok(self.root.insert(root).clone())
     }
+
+    /// The path of an entry of the folder that a name means which no file has as it stands: with slashes for
+    /// backslashes, percent codes decoded, and letters of either case; else the entry with the longest end of the
+    /// name, for names of another folder, or with its last part in one of the folders that the name begins with.
+    fn meant(&mut self, name: &str) -> Option<String> {
+        let slashed = name.replace('\\', "/");
+        let decoded = percent_decoded(&slashed).ok();
+        for whole in [Some(slashed), decoded].into_iter().flatten() {
+            let parts: Vec<&str> = whole.split('/').collect();
+            let parts = &parts[parts.len().saturating_sub(MAX_PARTS)..];
+            let (last, folders) = parts.split_last()?;
+            let ends = (0..folders.len()).map(|first| parts[first..].join("/"));
+            let begins = (1..folders.len()).rev();
+            let begins = begins.map(|count| format!("{}/{last}", folders[..count].join("/")));
+            let mut paths = ends.chain(begins).chain([(*last).to_owned()]);
+            if let Some(entry) = paths.find_map(|path| self.entry(&path)) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+
+    /// Finds the entry of a relative path, whose parts may differ in case from its own.
+    fn entry(&mut self, path: &str) -> Option<String> {
+        let root = self.root().ok()?;
+        let mut found: Vec<String> = Vec::new();
+        for part in path.split('/') {
+            match part {
+                "" => return None,
+                "." => {}
+                ".." => drop(found.pop()?),
+                part => {
+                    let folder = root.join(found.join("/")).canonicalize().ok()?;
+                    if !folder.starts_with(&root) {
+                        return None;
+                    }
+                    let entries = self
+                        .entries
+                        .entry(folder)
+                        .or_insert_with_key(|f| entries(f));
+                    let names = entries.get(&part.to_lowercase())?;
+                    let same = names.iter().find(|name| *name == part);
+                    found.push(same.or(names.first())?.clone());
+                }
+            }
+        }
+        Some(found.join("/"))
+    }
+}
+
+/// Names of the entries of a folder by the same in lower case, in order; none of a folder that is too large.
+fn entries(folder: &Path) -> BTreeMap<String, Vec<String>> {
+    let listed = folder.read_dir().into_iter().flatten().flatten();
+    let listed = listed.take(MAX_ENTRIES + 1);
+    let mut names: Vec<_> = listed.map(|entry| entry.file_name()).collect();
+    if names.len() > MAX_ENTRIES {
+        return BTreeMap::new();
+    }
+    names.sort_unstable();
+    let mut entries = BTreeMap::<_, Vec<_>>::new();
+    for name in names.iter().filter_map(|name| name.to_str()) {
+        let same = entries.entry(name.to_lowercase()).or_default();
+        same.push(name.to_owned());
+    }
+    entries
 }

@@ -70,6 +70,30 @@ pub struct Mesh {
     pub sharp_corners: Vec<(u32, f32)>,
     /// Lights that the file places in the scene.
     pub lights: Vec<PunctualLight>,
+    /// Faces that share normals where corners have none.
+    pub smoothing: Smoothing,
+}
+
+/// Largest angle between faces that share normals in files without normals and smoothing groups, in degrees: the
+/// default of Unity's importer ("Smoothing Angle") and of Houdini's Normal node ("Cusp Angle").
+pub const DEFAULT_CREASE: f64 = 60.0;
+
+/// Faces that share normals where corners have none. Faces share them at a position only, and there with all faces
+/// that they reach across smooth edges; where no edge is hard, all faces around a position share one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Smoothing {
+    /// All faces.
+    #[default]
+    Everywhere,
+    /// Faces on both sides of an edge at which the surface turns by at most this angle, in degrees.
+    Crease(f64),
+    /// Faces of the same smoothing group.
+    Groups {
+        /// Group of each face: 0 for a flat face, [`NONE`] where the file states none.
+        groups: Vec<u32>,
+        /// Largest angle between smooth faces without a statement, in degrees.
+        crease: f64,
+    },
 }
 
 impl Mesh {

@@ -18,7 +18,7 @@ mod texture;
 
 use std::path::Path;
 
-use folder::Folder;
+use folder::{Folder, ReadFirst};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_scene::bytes::Bytes;
@@ -29,7 +29,7 @@ pub use camera::FileCamera;
 pub use light::{LightKind, PunctualLight, SpotCone};
 pub use material::{Material, Microfacets, Sampler, ShaderEffects, Texture, TextureFilter, Wrap};
 pub use mesh::bounds;
-pub use mesh::{Corner, Crease, Loaded, Mesh, NONE};
+pub use mesh::{Corner, Crease, DEFAULT_CREASE, Loaded, Mesh, NONE, Smoothing};
 pub use quadrille_scene::formats::gltf::Resolve;
 pub use sides::rims;
 pub use texture::TEXTURE_BYTES;
@@ -105,16 +105,19 @@ fn open(path: &Path) -> Result<Bytes<'static>> {
 fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Loaded> {
     let mut folder = Folder::of(path);
     let named = (path, texture_bytes);
-    let mut loaded = parse_within(bytes, named, &mut |name| folder.read(name))?;
-    loaded.files = folder.into_files();
+    let mut loaded = parse_reading(bytes, named, &mut |names| folder.read(names))?;
+    let (files, warnings) = folder.into_files();
+    loaded.files = files;
+    loaded.warnings.extend(warnings);
     Ok(loaded)
 }
 
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
 ///
-/// Files that the mesh names are read only from its own folder and the folders below it. A material
-/// or texture that cannot be read is left out with a warning, and so are textures whose texels take more than 1 GiB
-/// together.
+/// Files that the mesh names are read only from its own folder and the folders below it. A name that no file has
+/// may have the separators of another system, percent codes, or letters of another case; otherwise the file that has
+/// the longest end of the name is read. Both are reported as warnings. A material or texture that cannot be read is
+/// left out with a warning, and so are textures whose texels take more than 1 GiB together.
 ///
 /// # Errors
 /// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the
@@ -139,19 +142,29 @@ pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
 /// # Errors
 /// The errors of [`load`] about content, and the errors of `resolve` for required files.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
-    parse_within(bytes, (named, TEXTURE_BYTES), resolve)
+    parse_reading(bytes, (named, TEXTURE_BYTES), &mut |names| {
+        let mut first_error = Error::malformed(named, "file name", "a name", "none");
+        for (at, name) in names.iter().enumerate() {
+            match resolve(name) {
+                Err(error) if at == 0 => first_error = error,
+                Err(_) => {}
+                found => return found,
+            }
+        }
+        Err(first_error)
+    })
 }
 
-fn parse_within(
+fn parse_reading(
     bytes: &[u8],
     (named, texture_bytes): (&Path, u64),
-    resolve: &mut Resolve<'_>,
+    read: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let within = (named, texture_bytes);
     let (expected, found) = match MeshFormat::sniff(bytes, named) {
-        Some(MeshFormat::Obj) => return obj::read(bytes, within, resolve),
-        Some(MeshFormat::Ply) => return ply::read(bytes, within, resolve),
-        Some(MeshFormat::Gltf) => return gltf::read(bytes, within, resolve),
+        Some(MeshFormat::Obj) => return obj::read(bytes, within, read),
+        Some(MeshFormat::Ply) => return ply::read(bytes, within, read),
+        Some(MeshFormat::Gltf) => return gltf::read(bytes, within, read),
         Some(MeshFormat::Bezier) => ("polygons: OBJ, PLY or glTF", "Bezier patches"),
         None => (
             "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt",

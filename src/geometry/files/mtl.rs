@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 
 use super::build::MeshBuilder;
+use super::folder::ReadFirst;
 use super::material::Material;
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
 use quadrille_base::error::Mismatch;
-use quadrille_scene::formats::gltf::Resolve;
 use quadrille_scene::formats::ply::quoted;
 
 /// Largest Phong exponent.
@@ -38,12 +38,12 @@ pub(super) fn read(
     libraries: &[String],
     names: &[String],
     builder: &mut MeshBuilder,
-    resolve: &mut Resolve<'_>,
+    read: &mut ReadFirst<'_>,
 ) {
     let mut described: HashMap<&str, Option<MtlMaterial>> =
         names.iter().map(|name| (name.as_str(), None)).collect();
     for library in libraries {
-        for (file, bytes) in files(library, builder, resolve) {
+        for (file, bytes) in files(library, builder, read) {
             parse(&file, &bytes, &mut described, builder);
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn read(
                 "material {name:?} is not described: a plain one is drawn"
             ));
         }
-        let found = found.map(|found| found.material(&mut textures, builder, resolve));
+        let found = found.map(|found| found.material(&mut textures, builder, read));
         builder.material(Material {
             name: name.clone(),
             ..found.unwrap_or_else(|| builder.undescribed())
@@ -67,12 +67,9 @@ pub(super) fn read(
 fn files(
     library: &str,
     builder: &mut MeshBuilder,
-    resolve: &mut Resolve<'_>,
+    read: &mut ReadFirst<'_>,
 ) -> Vec<(String, Vec<u8>)> {
-    let mut try_file = |name: &str| {
-        let name = name.replace('\\', "/");
-        resolve(&name).map(|bytes| (name, bytes))
-    };
+    let mut try_file = |name: &str| read(&[name]).map(|bytes| (name.to_owned(), bytes));
     let whole = try_file(library);
     if whole.is_err() && library.contains(char::is_whitespace) {
         let parts: Vec<_> = library.split_whitespace().map(&mut try_file).collect();
@@ -101,7 +98,9 @@ fn parse(
                 .get_mut(text::name(rest).as_str())
                 .filter(|found| found.is_none())
                 .map(|found| {
-                    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                    let folder = file
+                        .rsplit_once(['/', '\\'])
+                        .map_or("", |(folder, _)| folder);
                     found.insert(MtlMaterial {
                         folder: folder.to_owned(),
                         ..MtlMaterial::default()
@@ -160,7 +159,7 @@ impl MtlMaterial {
         self,
         textures: &mut TextureReader,
         builder: &mut MeshBuilder,
-        resolve: &mut Resolve<'_>,
+        read: &mut ReadFirst<'_>,
     ) -> Material {
         let mut material = Material::default();
         match self
@@ -178,11 +177,9 @@ impl MtlMaterial {
         let mut load = |name: &String| {
             // Beside the library, as its format says, else beside the mesh, as several exporters write.
             let beside = joined(folder, name);
-            let bytes = resolve(&beside).or_else(|error| match beside == *name {
-                true => Err(error),
-                false => resolve(name),
-            });
-            textures.get(&beside, builder, || bytes.map_err(|e| e.to_string()))
+            textures.get(&beside, builder, || {
+                read(&[&beside, name]).map_err(|error| error.to_string())
+            })
         };
         material.base_texture = self.base.as_ref().and_then(&mut load);
         material.normal_texture = self.normal.as_ref().and_then(&mut load);
@@ -202,7 +199,7 @@ impl MtlMaterial {
 }
 
 /// The path of a file that another file in `folder` names, without detours through parent folders. A path that leaves the
-/// mesh's folder, or is absolute, stays as it is.
+/// mesh's folder stays as it is. An absolute path is one below `folder`, so that its last part is sought there.
 fn joined(folder: &str, name: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in name.split('/') {
@@ -210,7 +207,7 @@ fn joined(folder: &str, name: &str) -> String {
             "." => {}
             ".." if parts.pop().is_none() => return name.to_owned(),
             ".." => {}
-            "" => return name.to_owned(),
+            "" if parts.is_empty() || name.is_empty() => return name.to_owned(),
             part => parts.push(part),
         }
     }
@@ -255,7 +252,7 @@ fn texture(rest: &[u8]) -> Result<String, Mismatch> {
     if rest.is_empty() {
         return Err(("a file name".into(), quoted(rest)));
     }
-    Ok(text::name(rest).replace('\\', "/"))
+    Ok(text::name(rest))
 }
 
 #[cfg(test)]
@@ -269,7 +266,8 @@ mod tests {
             ("materials", "images/a.png", "materials/images/a.png"),
             ("./sub/materials", "../images/./a.png", "sub/images/a.png"),
             ("sub", "../../a.png", "../../a.png"),
-            ("sub", "/a.png", "/a.png"),
+            ("sub", "/a.png", "sub//a.png"),
+            ("", "/a.png", "/a.png"),
             ("sub", "", ""),
         ] {
             assert_eq!(joined(folder, name), path, "{name:?} in {folder:?}");
@@ -280,7 +278,7 @@ mod tests {
     fn options_of_textures_are_skipped() {
         let name = |rest: &str| texture(rest.as_bytes()).unwrap();
         assert_eq!(name("a b.png"), "a b.png");
-        assert_eq!(name("-s 1 1 1 -bm 0.5 sub\\a.png"), "sub/a.png");
+        assert_eq!(name("-s 1 1 1 -bm 0.5 sub\\a.png"), "sub\\a.png");
         assert_eq!(name("-o 1 2 -clamp on -mm 0 1 a.png"), "a.png");
         assert_eq!(name("-s 1 12"), "12");
         assert!(texture(b"-clamp on").is_err());

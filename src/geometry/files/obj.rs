@@ -3,7 +3,7 @@
 //! This parser exists because `tobj` reports errors without lines, copies positions model by model and
 //! omits the tags of subdivision surfaces.
 //!
-//! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `usemtl`, `mtllib` and
+//! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `s`, `usemtl`, `mtllib` and
 //! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`), lines (`l`) and
 //! free-form geometry (`cstype`) with a warning. Indices may be relative and refer only to preceding lines.
 
@@ -11,27 +11,23 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::build::MeshBuilder;
-use super::mesh::{Corner, Crease, Loaded, Mesh, NONE};
+use super::folder::ReadFirst;
+use super::mesh::{Corner, Crease, DEFAULT_CREASE, Loaded, Mesh, NONE, Smoothing};
 use super::mtl;
 use super::sides::mark_two_sided;
 use super::text::{self, Lines, numbers, words};
 use quadrille_base::error::{Error, Mismatch, Result};
-use quadrille_base::image::srgb::decode_srgb;
-use quadrille_scene::formats::gltf::Resolve;
 use quadrille_scene::formats::ply::quoted;
 
 /// Least sharpness of an infinitely sharp edge, as in Pixar's tools.
 const INFINITE_SHARPNESS: f32 = 10.0;
-/// Largest channel of a colour of 0 to 1, which brightening may have raised above 1. A file with a larger one has colours
-/// of 0 to 255: among those, none above 2 would be a black mesh.
-const LARGEST_UNIT_COLOUR: f32 = 2.0;
 /// Limit on the material libraries of a file.
 const MAX_LIBRARIES: usize = 256;
 
 pub(super) fn read(
     bytes: &[u8],
     (path, texture_bytes): (&Path, u64),
-    resolve: &mut Resolve<'_>,
+    files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let place = format!("byte {at}");
@@ -62,33 +58,18 @@ pub(super) fn read(
     if positions.is_empty() {
         return Err(Error::malformed(path, "file", "vertices", "none"));
     }
-    decode_colours(&mut builder);
-    mtl::read(&reader.libraries, &reader.names, &mut builder, resolve);
+    builder.decode_colours(0);
+    builder.mesh.smoothing = match reader.groups.is_empty() {
+        true => Smoothing::Crease(DEFAULT_CREASE),
+        false => Smoothing::Groups {
+            groups: reader.groups,
+            crease: DEFAULT_CREASE,
+        },
+    };
+    mtl::read(&reader.libraries, &reader.names, &mut builder, files);
     let mut loaded = builder.finish();
     mark_two_sided(&mut loaded.mesh);
     Ok(loaded)
-}
-
-/// Decodes the colours of vertices from sRGB. They range from 0 to 1; some exporters write 0 to 255.
-fn decode_colours(builder: &mut MeshBuilder) {
-    let channels = builder
-        .mesh
-        .colours
-        .iter()
-        .flat_map(|[r, g, b, _]| [*r, *g, *b]);
-    let largest = channels.fold(0.0, f32::max);
-    let has_bytes = largest > LARGEST_UNIT_COLOUR;
-    if has_bytes {
-        builder.warn(format!(
-            "colours of vertices reach {largest} instead of 1: they are taken as 0 to 255"
-        ));
-    }
-    let divisor = if has_bytes { 255.0 } else { 1.0 };
-    for colour in &mut builder.mesh.colours {
-        let [r, g, b, alpha] = *colour;
-        let [r, g, b] = decode_srgb([r, g, b].map(|c| (c / divisor).clamp(0.0, 1.0)));
-        *colour = [r, g, b, alpha];
-    }
 }
 
 #[derive(Default)]
@@ -113,6 +94,10 @@ struct ObjReader {
     /// Index in the mesh of the colour of each `v`; none so far if no `v` has one.
     colours: Vec<u32>,
     corners: Vec<Corner>,
+    /// Smoothing group of the next face, if the file has stated one.
+    group: Option<u32>,
+    /// Smoothing group of each face; none so far if no `s` precedes a face.
+    groups: Vec<u32>,
     tags: Tags,
 }
 
@@ -157,6 +142,11 @@ impl ObjReader {
             b"cstype" => self
                 .builder
                 .warn("free-form curves and surfaces are left out"),
+            b"s" => {
+                // Anything but a number turns smoothing off, as the word `off` does.
+                let group = words.next().and_then(text::parsed);
+                self.group = Some(group.filter(|group| *group != NONE).unwrap_or(0));
+            }
             b"o" => self.new_object = true,
             b"usemtl" => self.material = (text::name(rest), None),
             b"mtllib" => self.library(rest),
@@ -214,6 +204,10 @@ impl ObjReader {
         }
         self.new_object = false;
         self.drawn = Some(material);
+        if let Some(group) = self.group {
+            self.groups.resize(self.builder.mesh.faces(), NONE);
+            self.groups.push(group);
+        }
         self.builder.face(&self.corners, material)
     }
 

@@ -8,7 +8,7 @@ use crate::messages::Messages;
 use quadrille_base::error::{Error, Result};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{
-    BezierPatches, FileCamera, Material, Mesh, MeshFile, Texture, bounds, rims,
+    BezierPatches, FileCamera, Material, Mesh, MeshFile, NONE, Smoothing, Texture, bounds, rims,
 };
 use quadrille_geometry::grid::GridSource;
 use quadrille_geometry::reorder::TriangleOrder;
@@ -122,10 +122,12 @@ impl MeshSettings {
     }
 
     /// Settings that are given, whether they have an effect, and what they are for.
-    fn uses(&self, content: &Content) -> [(&'static str, bool, bool, &'static str); 12] {
+    fn uses(&self, content: &Content) -> [(&'static str, bool, bool, &'static str); 13] {
         let is_mesh = matches!(content, Content::Polygons(_));
         let is_cage = is_mesh && !self.tessellate.is_empty();
         let is_tessellated = !is_mesh || is_cage;
+        let has_no_normals = matches!(content, Content::Polygons(mesh)
+            if !is_cage && mesh.corners.iter().any(|corner| corner.normal == NONE));
         let scene = match content {
             Content::Procedural(scene) => Some(*scene),
             _ => None,
@@ -140,11 +142,13 @@ impl MeshSettings {
         let files = "meshes of files with materials";
         let polygons = "polygons that are drawn as they are, without tessellation";
         let surfaces = "tessellated surfaces";
+        let normals = "polygons without normals, without tessellation";
         let random = "procedural meshes, armies and random orders";
         let has_effects = !self.shader_effects.is_empty();
         [
             ("cage_steps", self.cage_steps.is_some(), is_cage, cages),
             ("weld", self.weld, is_mesh && !is_cage, polygons),
+            ("crease", self.crease.is_some(), has_no_normals, normals),
             ("texture", self.texture.is_some(), is_mesh, files),
             ("normal_map", self.normal_map.is_some(), is_mesh, files),
             ("shininess", self.shininess.is_some(), is_mesh, files),
@@ -212,6 +216,9 @@ impl MeshSettings {
             messages.warn(warning);
         }
         let mut mesh = loaded.mesh;
+        if let Some(degrees) = self.crease {
+            mesh.smoothing = Smoothing::Crease(degrees);
+        }
         let is_ply = |e: &OsStr| e.eq_ignore_ascii_case("ply");
         if mesh.corners.is_empty() && path.extension().is_some_and(is_ply) {
             let expected = "at least one (a scene of splats is drawn by `quadrille render`)";

@@ -33,6 +33,9 @@ pub struct MeshSettings {
     pub normal_map: Option<PathBuf>,
     /// Phong exponent of all materials, from 0 to 10,000.
     pub shininess: Option<f32>,
+    /// Largest angle in degrees between faces that share normals where the file has none; replaces its smoothing
+    /// groups.
+    pub crease: Option<f64>,
     /// Whether triangles that share positions alone are adjacent.
     pub weld: bool,
     /// Effects of the pixel shader of all materials.
@@ -206,6 +209,8 @@ impl MeshSettings {
         }
         let expected = format!("a number from 0 to {MAX_LEVELS}");
         within("cage_steps", self.cage_steps, 0..=MAX_LEVELS, &expected)?;
+        let expected = "an angle from 0 to 180 degrees";
+        within("crease", self.crease, 0.0..=180.0, expected)?;
         let positive = f64::MIN_POSITIVE..=f64::MAX;
         within("near", self.near, positive, "a number above 0")?;
         let [cells, height] = self.bumps.map_or([None; 2], |bumps| bumps.map(Some));

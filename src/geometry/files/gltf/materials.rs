@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
+use super::super::folder::ReadFirst;
 use super::super::material::{Material, Microfacets, Sampler, TextureFilter, Wrap};
 use super::super::texture::TextureReader;
+use super::json::{self, Scenery, TextureInfo};
 use super::texture_mapping::{TextureMapping, textures};
 use quadrille_base::error::Result;
-use quadrille_scene::formats::gltf::{
-    self as json, BufferStore, Document, Resolve, TextureInfo, read_uri,
-};
+use quadrille_scene::formats::gltf::{BufferStore, named_extension, read_uri};
 
 /// Numbers of OpenGL for wrapping and filters.
 const CLAMP: u32 = 33071;
@@ -24,16 +24,16 @@ const LINEAR_LINEAR: u32 = 9987;
 
 /// Materials of a document, each read when a primitive first uses it.
 pub(crate) struct Materials<'a> {
-    document: &'a Document,
+    scenery: &'a Scenery,
     store: &'a BufferStore<'a>,
     textures: TextureReader,
     known: HashMap<Option<usize>, u32>,
 }
 
 impl<'a> Materials<'a> {
-    pub(super) fn new(document: &'a Document, store: &'a BufferStore<'a>) -> Self {
+    pub(super) fn new(scenery: &'a Scenery, store: &'a BufferStore<'a>) -> Self {
         Self {
-            document,
+            scenery,
             store,
             textures: TextureReader::default(),
             known: HashMap::new(),
@@ -45,15 +45,15 @@ impl<'a> Materials<'a> {
         &mut self,
         at: Option<usize>,
         builder: &mut MeshBuilder,
-        resolve: &mut Resolve<'_>,
+        files: &mut ReadFirst<'_>,
     ) -> Result<u32> {
         if let Some(&known) = self.known.get(&at) {
             return Ok(known);
         }
         let material = match at {
             Some(at) => {
-                let material = self.store.get(&self.document.materials, at, "materials")?;
-                self.read(material, at, builder, resolve)?
+                let material = self.store.get(&self.scenery.materials, at, "materials")?;
+                self.read(material, at, builder, files)?
             }
             None => Material {
                 base_colour: [1.0; 3],
@@ -75,7 +75,7 @@ impl<'a> Materials<'a> {
         json: &json::Material,
         at: usize,
         builder: &mut MeshBuilder,
-        resolve: &mut Resolve<'_>,
+        files: &mut ReadFirst<'_>,
     ) -> Result<Material> {
         let name = match json.name.as_str() {
             "" => format!("materials[{at}]"),
@@ -90,7 +90,7 @@ impl<'a> Materials<'a> {
                 ));
                 Ok(None)
             }
-            Some(info) => self.texture(info, builder, resolve),
+            Some(info) => self.texture(info, builder, files),
             None => Ok(None),
         };
         let [colour, reflection, normal, emission, occlusion] = textures(json);
@@ -185,26 +185,30 @@ impl<'a> Materials<'a> {
         &mut self,
         info: &TextureInfo,
         builder: &mut MeshBuilder,
-        resolve: &mut Resolve<'_>,
+        files: &mut ReadFirst<'_>,
     ) -> Result<Option<u32>> {
         let texture = self
             .store
-            .get(&self.document.textures, info.index, "textures")?;
+            .get(&self.scenery.textures, info.index, "textures")?;
         let sampler = match texture.sampler {
             Some(at) => sampler(
-                self.store.get(&self.document.samplers, at, "samplers")?,
+                self.store.get(&self.scenery.samplers, at, "samplers")?,
                 builder,
             ),
             None => Sampler::default(),
         };
         let Some(source) = texture.extensions.webp.source.or(texture.source) else {
             let index = info.index;
-            builder.warn(format!(
-                "textures[{index}] is left out: no PNG, JPEG or WebP"
-            ));
+            let others = texture.extensions.others.keys();
+            let others: Vec<_> = others.map(|name| named_extension(name)).collect();
+            let found = match others.is_empty() {
+                true => "no image".to_owned(),
+                false => format!("no PNG, JPEG or WebP beside {}", others.join(" and ")),
+            };
+            builder.warn(format!("textures[{index}] is left out: {found}"));
             return Ok(None);
         };
-        let image = self.store.get(&self.document.images, source, "images")?;
+        let image = self.store.get(&self.scenery.images, source, "images")?;
         let name = match &image.uri {
             Some(uri) if !uri.starts_with("data:") => format!("images[{source}] {uri}"),
             _ => format!("images[{source}]"),
@@ -214,7 +218,7 @@ impl<'a> Materials<'a> {
             return Ok(self.textures.sampled(&name, sampler, builder, || Ok(bytes)));
         }
         let content = || match &image.uri {
-            Some(uri) => read_uri(uri, resolve),
+            Some(uri) => read_uri(uri, &mut |name| files(&[name])),
             None => Err("neither a URI nor a buffer view".into()),
         };
         Ok(self.textures.sampled(&name, sampler, builder, content))

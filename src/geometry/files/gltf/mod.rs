@@ -3,6 +3,9 @@
 //! The meshes of the document's scene are read, placed by their nodes, as one draw per primitive of
 //! each instance. Skins and morph targets are at rest.
 
+mod draco;
+mod extensions;
+mod json;
 mod materials;
 mod morph;
 mod primitive;
@@ -15,61 +18,55 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use super::build::MeshBuilder;
+use super::folder::ReadFirst;
 use super::mesh::Loaded;
+use json::Scenery;
 use materials::Materials;
 use primitive::{CheckedPrimitive, Pose};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::formats::gltf::{
-    BufferStore, Document, MeshInstance, Placement, Resolve, instances, split,
+    BufferStore, Document, MeshInstance, PlacedNodes, Placement, instances, split,
 };
+use serde::Deserialize;
 use skin::Skins;
-
-/// Extensions that a document may require and that are read.
-const EXTENSIONS: [&str; 5] = [
-    "KHR_mesh_quantization",
-    "KHR_texture_transform",
-    "KHR_lights_punctual",
-    "EXT_mesh_gpu_instancing",
-    "EXT_texture_webp",
-];
 
 /// Number of positions to examine for the origin.
 const SAMPLES: usize = 4096;
 
-/// Prefix of the names of extensions that affect colours alone. A document may require any of them.
-const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
-/// Extensions of materials that are drawn.
-const DRAWN_EXTENSIONS: [&str; 3] = [
-    "KHR_materials_unlit",
-    "KHR_materials_emissive_strength",
-    "KHR_materials_pbrSpecularGlossiness",
-];
-
 pub(crate) fn read(
     bytes: &[u8],
     (path, texture_bytes): (&Path, u64),
-    resolve: &mut Resolve<'_>,
+    files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
-    let document: Document = serde_json::from_slice(json).map_err(|error| {
-        let place = format!("JSON, line {}, column {}", error.line(), error.column());
-        Error::malformed(path, place, "a glTF document", error.to_string())
-    })?;
+    let document: Document = members(json, path)?;
     check_version(&document, path)?;
+    let scenery: Scenery = members(json, path)?;
     let mut builder = MeshBuilder::new(path, texture_bytes);
-    check_extensions(&document, &mut builder, path)?;
-    let store = BufferStore::new(&document, binary, path, resolve);
-    let instances = instances(&document, &store)?;
-    if !document.animations.is_empty() {
+    extensions::check(&document, &members(json, path)?, &mut builder, path)?;
+    let mut store = BufferStore::new(&document, binary, path, &mut |name| files(&[name]));
+    draco::supply(&document, &mut store)?;
+    let placed = PlacedNodes::of(&document, &store)?;
+    if let Some(warning) = &placed.warning {
+        builder.warn(warning);
+    }
+    let instances = instances(&document, &placed, &store)?;
+    if !scenery.animations.is_empty() {
         builder.warn("animations are left out");
     }
-    let cameras = viewpoints::read(&document, &store, &mut builder)?;
+    let cameras = viewpoints::read((&document, &scenery), &placed, &store, &mut builder)?;
     let mut shapes = Vec::new();
     for (at, mesh) in document.meshes.iter().enumerate() {
         let mut primitives = Vec::new();
         for (nth, primitive) in mesh.primitives.iter().enumerate() {
             let place = format!("meshes[{at}].primitives[{nth}]");
-            let shape = CheckedPrimitive::of(primitive, place, &document, &store, &mut builder)?;
+            let shape = CheckedPrimitive::of(
+                primitive,
+                place,
+                (&document, &scenery.materials),
+                &store,
+                &mut builder,
+            )?;
             primitives.extend(shape);
         }
         shapes.push(primitives);
@@ -89,25 +86,25 @@ pub(crate) fn read(
     builder.expect(vertices, triangles)?;
     let most = morph::MAX_DISPLACEMENTS;
     Error::check_limit("displacements by morph targets", most, displacements)?;
-    let mut materials = Materials::new(&document, &store);
-    let skins = Skins::of(&document, &store, &mut builder)?;
+    let mut materials = Materials::new(&scenery, &store);
+    let skins = Skins::of(&scenery.skins, &placed, &store, &mut builder)?;
     let joints = |instance: &MeshInstance| {
         let skin = document.nodes[instance.node].skin;
         let joints = skin.map(|at| skins.joints(at, &store)).transpose();
         joints.map(Option::flatten)
     };
-    let [placed, single] = sampled_positions(&instances, &shapes, &store, |instance| {
+    let [positions, single] = sampled_positions(&instances, &shapes, &store, |instance| {
         // At rest, a joint places the mesh as a whole.
         let joint = joints(instance)?.and_then(|joints| joints.first());
         Ok(joint.unwrap_or(&instance.placement))
     })?;
-    builder.set_origin(&placed, &single);
+    builder.set_origin(&positions, &single);
     for instance in &instances {
         let joints = joints(instance)?;
         let weights = morph::weights(&document, instance);
         let pose = Pose { weights, joints };
         for shape in &shapes[instance.mesh] {
-            let material = materials.index(shape.json.material, &mut builder, resolve)?;
+            let material = materials.index(shape.json.material, &mut builder, files)?;
             shape.add(instance, pose, material, &store, &mut builder)?;
         }
     }
@@ -160,14 +157,10 @@ fn check_version(document: &Document, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn check_extensions(document: &Document, builder: &mut MeshBuilder, path: &Path) -> Result<()> {
-    let is_read = |name: &str| EXTENSIONS.contains(&name) || name.starts_with(MATERIAL_EXTENSIONS);
-    document.check_required(is_read, path)?;
-    for name in &document.extensions_used {
-        let is_drawn = DRAWN_EXTENSIONS.contains(&name.as_str());
-        if name.starts_with(MATERIAL_EXTENSIONS) && !is_drawn {
-            builder.warn(format!("extension {name:?} is left out"));
-        }
-    }
-    Ok(())
+/// Reads the members of `T` from the JSON of a document.
+fn members<'j, T: Deserialize<'j>>(json: &'j [u8], path: &Path) -> Result<T> {
+    serde_json::from_slice(json).map_err(|error| {
+        let place = format!("JSON, line {}, column {}", error.line(), error.column());
+        Error::malformed(path, place, "a glTF document", error.to_string())
+    })
 }

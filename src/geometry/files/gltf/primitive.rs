@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::build::{MeshBuilder, finite};
 use super::super::mesh::{Corner, NONE};
+use super::json::Material;
 use super::morph::displaced;
 use super::skin::SkinnedVertices;
 use super::texture_mapping::TextureMapping;
@@ -66,7 +67,7 @@ impl<'a> CheckedPrimitive<'a> {
     pub(super) fn of(
         json: &'a Primitive,
         place: String,
-        document: &Document,
+        (document, materials): (&Document, &[Material]),
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Option<Self>> {
@@ -113,7 +114,7 @@ impl<'a> CheckedPrimitive<'a> {
             checked(&place, target, "POSITION", &[5126])?;
             checked(&place, target, "NORMAL", &[5126])?;
         }
-        let material = json.material.and_then(|at| document.materials.get(at));
+        let material = json.material.and_then(|at| materials.get(at));
         let mapping = material.map(TextureMapping::of_material);
         let mapping = mapping.unwrap_or_default();
         let uv = attribute(&mapping.attribute(), &[5126, 5121, 5123])?;

@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
+use super::json::Skin;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
-use quadrille_scene::formats::gltf::{BufferStore, Document, Placement, placed_nodes};
+use quadrille_scene::formats::gltf::{BufferStore, PlacedNodes, Placement};
 
 /// Limit on the joints and matrices of all skins. Several skins may share matrices, so the size of the
 /// file does not bound them.
@@ -19,16 +20,15 @@ pub(super) struct Skins(Vec<Option<Vec<Placement>>>);
 impl Skins {
     /// Reads the skins of a document. One whose joints are not in the scene is left out with a warning.
     pub(super) fn of(
-        document: &Document,
+        read: &[Skin],
+        placed: &PlacedNodes,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Self> {
-        if document.skins.is_empty() {
-            return Ok(Self(Vec::new()));
-        }
-        let nodes: HashMap<_, _> = placed_nodes(document, store)?.into_iter().collect();
+        let nodes = placed.nodes.iter().map(|node| (node.index, node.placement));
+        let nodes: HashMap<_, _> = nodes.collect();
         let (mut skins, mut joints) = (Vec::new(), 0_u64);
-        for (at, skin) in document.skins.iter().enumerate() {
+        for (at, skin) in read.iter().enumerate() {
             let count = skin.joints.len();
             let matrices = match skin.inverse_bind_matrices {
                 Some(accessor) => store.accessor(accessor)?.count,

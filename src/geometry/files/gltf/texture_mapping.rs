@@ -1,8 +1,8 @@
 //! Mapping of the texels of a glTF texture to a primitive: a set of texture coordinates, transformed by
 //! `KHR_texture_transform`.
 
+use super::json::{Material, TextureInfo};
 use quadrille_base::math::narrow;
-use quadrille_scene::formats::gltf::{Material, TextureInfo};
 
 /// A set of texture coordinates and a transform. A mesh has one texture coordinate per corner, so all
 /// textures of a material share the mapping of the first; others are left out.

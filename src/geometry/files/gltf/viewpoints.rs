@@ -7,10 +7,9 @@ use nalgebra::{Matrix3, Vector3};
 use super::super::build::MeshBuilder;
 use super::super::camera::FileCamera;
 use super::super::light::{LightKind, PunctualLight, SpotCone};
+use super::json::{Camera, Light, Scenery};
 use quadrille_base::error::Result;
-use quadrille_scene::formats::gltf::{
-    BufferStore, Camera, Document, Light, Placement, placed_nodes,
-};
+use quadrille_scene::formats::gltf::{BufferStore, Document, PlacedNodes, Placement};
 
 /// Intensity of a light that states none.
 const INTENSITY: f32 = 1.0;
@@ -19,15 +18,17 @@ const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Reads the lights into the mesh, and returns the cameras, in the order of their nodes.
 pub(super) fn read(
-    document: &Document,
+    (document, scenery): (&Document, &Scenery),
+    placed: &PlacedNodes,
     store: &BufferStore<'_>,
     builder: &mut MeshBuilder,
 ) -> Result<Vec<FileCamera>> {
     let mut cameras: Vec<FileCamera> = Vec::new();
-    for (at, placement) in placed_nodes(document, store)? {
+    for placed in &placed.nodes {
+        let (at, placement) = (placed.index, &placed.placement);
         let node = &document.nodes[at];
         if let Some(index) = node.camera {
-            let camera = store.get(&document.cameras, index, "cameras")?;
+            let camera = store.get(&scenery.cameras, index, "cameras")?;
             let name = [&node.name, &camera.name]
                 .into_iter()
                 .find(|name| !name.is_empty());
@@ -39,16 +40,17 @@ pub(super) fn read(
             cameras.extend(read_camera(
                 camera,
                 (index, name),
-                &placement,
+                placement,
                 store,
                 builder,
             )?);
         }
-        if let Some(extension) = &node.extensions.light {
+        let light = node.extensions.light.as_ref();
+        if let Some(extension) = light.filter(|_| placed.is_visible) {
             let index = extension.light;
-            let lights = &document.extensions.lights.lights;
+            let lights = &scenery.extensions.lights.lights;
             let light = store.get(lights, index, "KHR_lights_punctual.lights")?;
-            let light = read_light(light, index, &placement, store)?;
+            let light = read_light(light, index, placement, store)?;
             builder.mesh.lights.push(light);
         }
     }

@@ -9,6 +9,9 @@ use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, Kind, Row, to_count};
 
+/// Number between two strips of triangles in one list.
+const STRIP_END: f64 = -1.0;
+
 /// Columns of the element `face`.
 #[derive(Default)]
 pub(super) struct FaceColumns {
@@ -31,14 +34,8 @@ impl FaceColumns {
             let mut properties = element.properties.iter();
             properties.position(|p| p.name == name && matches!(p.kind, Kind::Scalar(_)))
         };
-        let [indices, index] = ["vertex_indices", "vertex_index"].map(list);
-        let first = indices.into_iter().chain(index).min();
-        let vertices = first.ok_or_else(|| {
-            let expected = "a list \"vertex_indices\" or \"vertex_index\"";
-            Error::malformed(path, "element \"face\"", expected, "none")
-        })?;
         Ok(Self {
-            vertices,
+            vertices: vertex_list(element, path)?,
             uvs: list("texcoord"),
             texture: scalar("texnumber"),
             colour: ColourColumns::of(element),
@@ -50,6 +47,20 @@ impl FaceColumns {
         let others = self.uvs.into_iter().chain(self.texture).chain(colour);
         [self.vertices].into_iter().chain(others)
     }
+}
+
+/// Returns the column of the list of vertices of an element's polygons or strips.
+pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
+    let is_list = |name: &str, kind| {
+        matches!(kind, Kind::List { .. }) && ["vertex_indices", "vertex_index"].contains(&name)
+    };
+    let mut properties = element.properties.iter();
+    let column = properties.position(|property| is_list(&property.name, property.kind));
+    column.ok_or_else(|| {
+        let place = format!("element {:?}", element.name);
+        let expected = "a list \"vertex_indices\" or \"vertex_index\"";
+        Error::malformed(path, place, expected, "none")
+    })
 }
 
 /// The polygons of a file, without the attributes of their vertices.
@@ -117,13 +128,32 @@ impl Polygons {
             return Err(("a face of 3 vertices or more".into(), found));
         }
         for &index in indices {
-            let vertex = to_count(index).filter(|vertex| (*vertex as u64) < count);
-            let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
-            let vertex = vertex.ok_or_else(|| {
-                let expected = format!("a vertex of {count}, numbered from 0");
-                (expected, index.to_string())
-            })?;
-            self.corners.push((vertex, NONE));
+            self.corners.push((vertex(index, count)?, NONE));
+        }
+        Ok(())
+    }
+
+    /// Reads a row of strips of triangles: each vertex after the first two ends a triangle with the two before it,
+    /// whose sides alternate, and -1 begins a new strip.
+    pub(super) fn strips(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
+        for strip in indices.split(|index| *index == STRIP_END) {
+            let mut vertices = Vec::with_capacity(strip.len());
+            for &index in strip {
+                vertices.push(vertex(index, count)?);
+            }
+            for (at, &[a, b, c]) in vertices.array_windows().enumerate() {
+                // Triangles without area join strips.
+                if a == b || b == c || c == a {
+                    continue;
+                }
+                let triangle = if at % 2 == 0 { [a, b, c] } else { [b, a, c] };
+                self.corners.extend(triangle.map(|vertex| (vertex, NONE)));
+                self.polygons.push(Polygon {
+                    end: self.corners.len(),
+                    texture: 0,
+                    colour: NONE,
+                });
+            }
         }
         Ok(())
     }
@@ -164,4 +194,14 @@ impl Polygons {
         }
         Ok(untextured)
     }
+}
+
+/// Checks a number in a list of vertices, of which the file has `count`.
+fn vertex(index: f64, count: u64) -> Result<u32, Mismatch> {
+    let vertex = to_count(index).filter(|vertex| (*vertex as u64) < count);
+    let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
+    vertex.ok_or_else(|| {
+        let expected = format!("a vertex of {count}, numbered from 0");
+        (expected, index.to_string())
+    })
 }

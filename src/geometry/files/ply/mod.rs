@@ -2,7 +2,8 @@
 //!
 //! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list
 //! `vertex_indices` or `vertex_index` of `face` supplies the polygons, which may have texture coordinates per
-//! corner, textures and colours as MeshLab and OpenMVS write them. Everything else is skipped with a warning.
+//! corner, textures and colours as MeshLab and OpenMVS write them; such a list of `tristrips` supplies strips of
+//! triangles. Everything else is skipped with a warning.
 //! Splat files use the same parser, so both are equally strict.
 
 mod faces;
@@ -11,14 +12,14 @@ mod vertices;
 use std::path::Path;
 
 use super::build::MeshBuilder;
+use super::folder::ReadFirst;
 use super::material::Material;
-use super::mesh::{Corner, Loaded, NONE};
+use super::mesh::{Corner, DEFAULT_CREASE, Loaded, NONE, Smoothing};
 use super::sides::mark_two_sided;
 use super::texture::TextureReader;
-use faces::{FaceColumns, Polygons};
+use faces::{FaceColumns, Polygons, vertex_list};
 use quadrille_base::error::{Error, Result};
-use quadrille_scene::formats::gltf::Resolve;
-use quadrille_scene::formats::ply::{Body, Header};
+use quadrille_scene::formats::ply::{Body, Element, Header};
 use vertices::{VertexColumns, VertexValues};
 
 /// First word of the comments that name the pictures of textures.
@@ -29,7 +30,7 @@ const MAX_NAMED: usize = 8;
 pub(super) fn read(
     bytes: &[u8],
     (path, texture_bytes): (&Path, u64),
-    resolve: &mut Resolve<'_>,
+    files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
@@ -44,10 +45,9 @@ pub(super) fn read(
         let found = "splats (draw them with `quadrille render`)";
         return wrong("an element \"face\"", found);
     }
-    if faces.is_none() && element("tristrips").is_some() {
-        let found = "strips of triangles, which are not read (save polygons instead)";
-        return wrong("an element \"face\"", found);
-    }
+    let strips = element("tristrips");
+    let strip_column = strips.map(|at| vertex_list(&header.elements[at], path));
+    let strip_column = strip_column.transpose()?;
     let face_columns = faces.map(|at| FaceColumns::of(&header.elements[at], path));
     let mut reader = PlyReader {
         columns: VertexColumns::of(&header.elements[vertices], path)?,
@@ -57,9 +57,21 @@ pub(super) fn read(
         vertices: Vec::new(),
         polygons: Polygons::default(),
     };
-    reader.warn_of_unused(&header, vertices, faces);
+    for (at, element) in header.elements.iter().enumerate() {
+        let used: Vec<usize> = if at == vertices {
+            reader.columns.columns().collect()
+        } else if Some(at) == faces {
+            reader.face_columns.columns().collect()
+        } else if Some(at) == strips {
+            strip_column.into_iter().collect()
+        } else {
+            Vec::new()
+        };
+        reader.warn_of_unused(element, &used);
+    }
     let mut values = Body::new(&header, bytes, path);
     for (at, element) in header.elements.iter().enumerate() {
+        let colours = reader.builder.mesh.colours.len();
         if at == vertices {
             values.rows(element, |row| match reader.columns.values(row) {
                 Ok(values) => reader.vertex(values).map(Ok),
@@ -71,9 +83,15 @@ pub(super) fn read(
                 let (columns, builder) = (&reader.face_columns, &mut reader.builder);
                 reader.polygons.read(columns, row, count, builder)
             })?;
+        } else if let Some(column) = strip_column.filter(|_| Some(at) == strips) {
+            let count = header.elements[vertices].count;
+            values.rows(element, |row| {
+                Ok(reader.polygons.strips(row.property(column), count))
+            })?;
         } else {
             values.skip(element)?;
         }
+        reader.builder.decode_colours(colours);
     }
     let textures = header.comments.iter().filter_map(|comment| {
         let (word, name) = comment.trim().split_once(char::is_whitespace)?;
@@ -83,7 +101,7 @@ pub(super) fn read(
         .columns
         .has_single_positions(&header.elements[vertices]);
     reader.place(is_single)?;
-    reader.finish(&textures.collect::<Vec<_>>(), resolve)
+    reader.finish(&textures.collect::<Vec<_>>(), files)
 }
 
 struct PlyReader {
@@ -123,40 +141,33 @@ impl PlyReader {
         Ok(())
     }
 
-    /// Names the elements and properties that are skipped.
-    fn warn_of_unused(&mut self, header: &Header, vertices: usize, faces: Option<usize>) {
-        for (at, element) in header.elements.iter().enumerate() {
-            let used: Vec<usize> = if at == vertices {
-                self.columns.columns().collect()
-            } else if Some(at) == faces {
-                self.face_columns.columns().collect()
-            } else {
-                let name = &element.name;
-                self.builder.warn(format!("element {name:?} is left out"));
-                continue;
-            };
-            let unused = element.properties.iter().enumerate();
-            let unused = unused.filter(|(at, _)| !used.contains(at));
-            let mut names: Vec<_> = unused.map(|(_, p)| format!("{:?}", p.name)).collect();
-            if names.len() > MAX_NAMED {
-                let more = names.split_off(MAX_NAMED).len();
-                names.push(format!("{more} more"));
-            }
-            if !names.is_empty() {
-                let (element, names) = (&element.name, names.join(", "));
-                let warning = format!("properties of element {element:?} are left out: {names}");
-                self.builder.warn(warning);
-            }
+    /// Names the properties of an element that are not among the `used` ones, or the element if none is used.
+    fn warn_of_unused(&mut self, element: &Element, used: &[usize]) {
+        if used.is_empty() {
+            let name = &element.name;
+            return self.builder.warn(format!("element {name:?} is left out"));
+        }
+        let unused = element.properties.iter().enumerate();
+        let unused = unused.filter(|(at, _)| !used.contains(at));
+        let mut names: Vec<_> = unused.map(|(_, p)| format!("{:?}", p.name)).collect();
+        if names.len() > MAX_NAMED {
+            let more = names.split_off(MAX_NAMED).len();
+            names.push(format!("{more} more"));
+        }
+        if !names.is_empty() {
+            let (element, names) = (&element.name, names.join(", "));
+            let warning = format!("properties of element {element:?} are left out: {names}");
+            self.builder.warn(warning);
         }
     }
 
-    fn finish(mut self, textures: &[&str], resolve: &mut Resolve<'_>) -> Result<Loaded> {
+    fn finish(mut self, textures: &[&str], files: &mut ReadFirst<'_>) -> Result<Loaded> {
         let untextured = self
             .polygons
             .add(&self.vertices, textures.len(), &mut self.builder)?;
         let mut reader = TextureReader::default();
         for name in textures {
-            let bytes = || resolve(name).map_err(|error| error.to_string());
+            let bytes = || files(&[name]).map_err(|error| error.to_string());
             let base_texture = reader.get(name, &mut self.builder, bytes);
             let material = self.builder.undescribed();
             self.builder.material(Material {
@@ -170,6 +181,7 @@ impl PlyReader {
             let material = self.builder.undescribed();
             self.builder.material(material);
         }
+        self.builder.mesh.smoothing = Smoothing::Crease(DEFAULT_CREASE);
         let mut loaded = self.builder.finish();
         mark_two_sided(&mut loaded.mesh);
         Ok(loaded)

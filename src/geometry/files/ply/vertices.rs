@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::super::build::finite;
 use quadrille_base::error::{Error, Mismatch, Result};
-use quadrille_base::image::srgb::decode_srgb;
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, Kind, Row, Scalar};
 
@@ -25,7 +24,7 @@ pub(super) struct VertexColumns {
     colour: Option<ColourColumns>,
 }
 
-/// Columns of a colour, and the factors that bring each into 0 to 1.
+/// Columns of a colour, and the factors that bring each of a type of 8 or 16 bits into 0 to 1.
 #[derive(Clone, Copy)]
 pub(super) struct ColourColumns {
     channels: [(usize, f32); 3],
@@ -39,6 +38,7 @@ impl ColourColumns {
             let Kind::Scalar(scalar) = element.properties[at].kind else {
                 return None;
             };
+            // Numbers of other types are brought into 0 to 1 once all of them are known.
             let most = match scalar {
                 Scalar::U8 => f32::from(u8::MAX),
                 Scalar::U16 => f32::from(u16::MAX),
@@ -63,16 +63,12 @@ impl ColourColumns {
             .map(|(at, _)| at)
     }
 
-    /// The colour of a vertex or a face in linear light. The file holds sRGB, as scanners and editors write.
+    /// The colour of a vertex or a face as it is stored, in sRGB as scanners and editors write.
     pub(super) fn value(&self, row: &Row) -> Result<[f32; 4], Mismatch> {
-        let stored = numbers(row, self.channels.map(|(at, _)| at))?;
-        let [r, g, b] = [0, 1, 2].map(|k| (stored[k] * self.channels[k].1).clamp(0.0, 1.0));
-        let alpha = match self.alpha {
-            Some((at, scale)) => numbers(row, [at])?.map(|a| (a * scale).clamp(0.0, 1.0)),
-            None => [1.0],
-        };
-        let [r, g, b] = decode_srgb([r, g, b]);
-        Ok([r, g, b, alpha[0]])
+        let scaled = |(at, scale): (usize, f32)| numbers(row, [at]).map(|[value]| value * scale);
+        let [r, g, b] = self.channels;
+        let alpha = self.alpha.map_or(Ok(1.0), scaled)?;
+        Ok([scaled(r)?, scaled(g)?, scaled(b)?, alpha])
     }
 }
 

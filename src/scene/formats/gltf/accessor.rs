@@ -1,10 +1,11 @@
 //! Buffers of a document, and the views and accessors into them. All ranges are checked.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::container::{Resolve, read_uri};
-use super::json::{Accessor, Document};
+use super::json::{Accessor, Document, named as named_extension};
 use crate::formats::ply::{Encoding, read_number};
 use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
@@ -19,6 +20,8 @@ pub struct BufferStore<'a> {
     document: &'a Document,
     /// Bytes of each buffer, or the reason why there are none, which is an error only if it is used.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
+    /// Bytes of accessors whose elements come from elsewhere.
+    supplied: HashMap<usize, Vec<u8>>,
     path: PathBuf,
 }
 
@@ -73,8 +76,19 @@ impl<'a> BufferStore<'a> {
         Self {
             document,
             buffers,
+            supplied: HashMap::new(),
             path: path.to_path_buf(),
         }
+    }
+
+    /// Supplies the elements of the accessor `at`, in its own type and without gaps.
+    pub fn supply(&mut self, at: usize, elements: Vec<u8>) {
+        self.supplied.insert(at, elements);
+    }
+
+    /// Whether the elements of the accessor `at` are in a view or were supplied.
+    pub fn has_elements(&self, at: usize) -> Result<bool> {
+        Ok(self.accessor(at)?.buffer_view.is_some() || self.supplied.contains_key(&at))
     }
 
     /// Creates an error about the document that names `place` in it.
@@ -104,7 +118,12 @@ impl<'a> BufferStore<'a> {
         let buffer = self.buffers.get(view.buffer).map(Result::as_ref);
         if let Some(Err(reason)) = buffer {
             let place = format!("buffers[{}]", view.buffer);
-            return Err(self.malformed(place, format!("{length} bytes"), reason));
+            let compressed = view.extensions.keys().next().map(|extension| {
+                let extension = named_extension(extension);
+                format!("{reason}, and bufferViews[{at}] is compressed: {extension} is not read")
+            });
+            let found = compressed.unwrap_or_else(|| reason.clone());
+            return Err(self.malformed(place, format!("{length} bytes"), found));
         }
         let end = view.byte_offset.checked_add(view.byte_length);
         let end = end.filter(|end| *end <= length);
@@ -125,6 +144,13 @@ impl<'a> BufferStore<'a> {
         self.get(&self.document.accessors, at, "accessors")
     }
 
+    fn component(&self, place: &str, code: u32) -> Result<Scalar> {
+        component(code).ok_or_else(|| {
+            let found = code.to_string();
+            self.malformed(place, "a component type of glTF", found)
+        })
+    }
+
     /// Returns `count` elements of `width` components each from `offset` of a view; `place` is for
     /// errors.
     fn strided(
@@ -134,10 +160,7 @@ impl<'a> BufferStore<'a> {
         count: usize,
         (width, code): (usize, u32),
     ) -> Result<Strided<'_>> {
-        let Some(component) = component(code) else {
-            let found = code.to_string();
-            return Err(self.malformed(place, "a component type of glTF", found));
-        };
+        let component = self.component(place, code)?;
         let (bytes, stride) = self.view(view)?;
         let size = width * component.size_bytes();
         let stride = stride.unwrap_or(size);
@@ -164,7 +187,6 @@ impl<'a> BufferStore<'a> {
     /// Returns the elements of the accessor `at`, of `N` components each, normalised if it says so.
     pub fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
         let accessor = self.accessor(at)?;
-        let place = format!("accessors[{at}]");
         let shape = match N {
             2 => "VEC2",
             3 => "VEC3",
@@ -172,78 +194,84 @@ impl<'a> BufferStore<'a> {
             16 => "MAT4",
             _ => "SCALAR",
         };
+        self.elements(at, (shape, N), [0.0; N], |bytes, component| {
+            decode(bytes, component, accessor.normalized)
+        })
+    }
+
+    /// Returns the elements of the accessor `at`, decoded from their bytes and component type. Elements without
+    /// bytes are `zero`.
+    fn elements<T: Clone>(
+        &self,
+        at: usize,
+        (shape, width): (&str, usize),
+        zero: T,
+        decode: impl Fn(&[u8], Scalar) -> T,
+    ) -> Result<Vec<T>> {
+        let accessor = self.accessor(at)?;
+        let place = format!("accessors[{at}]");
         if accessor.shape != shape {
             return Err(self.malformed(place, shape, accessor.shape.clone()));
         }
-        let kind = (N, accessor.component_type);
-        let mut values = match accessor.buffer_view {
-            Some(view) => {
+        let kind = (width, accessor.component_type);
+        let mut values = match (self.supplied.get(&at), accessor.buffer_view) {
+            (Some(bytes), _) => {
+                let component = self.component(&place, accessor.component_type)?;
+                let elements = bytes.chunks_exact(width * component.size_bytes());
+                elements.map(|bytes| decode(bytes, component)).collect()
+            }
+            (None, Some(view)) => {
                 let from = (view, accessor.byte_offset);
                 let elements = self.strided(&place, from, accessor.count, kind)?;
-                let decode = |bytes: &[u8]| decode(bytes, elements.component, accessor.normalized);
+                let decode = |bytes: &[u8]| decode(bytes, elements.component);
                 elements.elements().map(decode).collect()
             }
-            None => self.zeros(&place, accessor.count)?,
+            (None, None) => self.zeros(&place, accessor.count, zero)?,
         };
         if let Some(sparse) = &accessor.sparse {
             let from = (sparse.values.buffer_view, sparse.values.byte_offset);
             let elements = self.strided(&place, from, sparse.count, kind)?;
             let json = &sparse.indices;
             let from = (json.buffer_view, json.byte_offset);
-            let indices = self.unsigned(&place, from, sparse.count, json.component_type)?;
-            for (index, bytes) in indices.into_iter().zip(elements.elements()) {
+            let indices = self.strided(&place, from, sparse.count, (1, json.component_type))?;
+            self.check_unsigned(&place, indices.component)?;
+            for (index, bytes) in indices.elements().zip(elements.elements()) {
+                let index = unsigned(index, indices.component);
                 let Some(value) = values.get_mut(index as usize) else {
                     let expected = format!("sparse indices below {}", accessor.count);
                     return Err(self.malformed(place, expected, index.to_string()));
                 };
-                *value = decode(bytes, elements.component, accessor.normalized);
+                *value = decode(bytes, elements.component);
             }
         }
         Ok(values)
     }
 
     /// Returns the elements of an accessor without a buffer.
-    fn zeros<const N: usize>(&self, place: &str, count: usize) -> Result<Vec<[f32; N]>> {
+    fn zeros<T: Clone>(&self, place: &str, count: usize, zero: T) -> Result<Vec<T>> {
         let bytes = self.buffers.iter().flatten().map(|buffer| buffer.len());
         let most = bytes.sum::<usize>().max(MIN_ZEROS);
         if count > most {
             let expected = format!("at most {most} elements without a buffer view");
             return Err(self.malformed(place, expected, count.to_string()));
         }
-        Ok(vec![[0.0; N]; count])
+        Ok(vec![zero; count])
     }
 
-    /// Returns `count` whole numbers of an unsigned type from an offset of a view.
-    fn unsigned(
-        &self,
-        place: &str,
-        from: (usize, usize),
-        count: usize,
-        code: u32,
-    ) -> Result<Vec<u32>> {
-        let elements = self.strided(place, from, count, (1, code))?;
-        let component = elements.component;
-        if !matches!(component, Scalar::U8 | Scalar::U16 | Scalar::U32) {
-            let found = format!("{component:?}");
-            return Err(self.malformed(place, "indices of an unsigned type", found));
+    fn check_unsigned(&self, place: &str, component: Scalar) -> Result<()> {
+        if matches!(component, Scalar::U8 | Scalar::U16 | Scalar::U32) {
+            return Ok(());
         }
-        let whole = |bytes| whole::<u32>(read_number(bytes, component, Encoding::LittleEndian));
-        Ok(elements.elements().map(whole).collect())
+        let found = format!("{component:?}");
+        Err(self.malformed(place, "indices of an unsigned type", found))
     }
 
     /// Returns the numbers of the accessor `at`, which must be below `limit`.
     pub fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
-        let accessor = self.accessor(at)?;
         let place = format!("accessors[{at}]");
-        let (Some(view), None) = (accessor.buffer_view, &accessor.sparse) else {
-            let expected = "indices in a buffer view, not sparse";
-            return Err(self.malformed(place, expected, "no buffer view, or sparse indices"));
-        };
-        if accessor.shape != "SCALAR" {
-            return Err(self.malformed(place, "SCALAR", accessor.shape.clone()));
-        }
-        let from = (view, accessor.byte_offset);
-        let indices = self.unsigned(&place, from, accessor.count, accessor.component_type)?;
+        let component = self.component(&place, self.accessor(at)?.component_type)?;
+        self.check_unsigned(&place, component)?;
+        let indices = self.elements(at, ("SCALAR", 1), 0, unsigned)?;
         match indices.iter().find(|index| **index as usize >= limit) {
             None => Ok(indices),
             Some(index) => {
@@ -252,6 +280,10 @@ impl<'a> BufferStore<'a> {
             }
         }
     }
+}
+
+fn unsigned(bytes: &[u8], component: Scalar) -> u32 {
+    whole(read_number(bytes, component, Encoding::LittleEndian))
 }
 
 fn decode<const N: usize>(bytes: &[u8], component: Scalar, normalised: bool) -> [f32; N] {

@@ -83,17 +83,18 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
         let decoded = BASE64.decode(text);
         return decoded.map_err(|error| format!("a data URI with bad base64: {error}"));
     }
-    let name = percent_decoded(uri)?;
-    let scheme = name.split_once(':').map(|(scheme, _)| scheme);
-    let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    if scheme.is_some_and(|scheme| scheme.chars().all(of_scheme)) {
-        return Err("a URI with a scheme; files next to the document are read".into());
-    }
-    resolve(&name).map_err(|error| error.to_string())
+    // Some writers do not encode names: those with a bad code are plain, and others may be.
+    let name = percent_decoded(uri).unwrap_or_else(|_| uri.to_owned());
+    let decoded = resolve(&name);
+    let found = decoded.or_else(|error| match name == uri {
+        true => Err(error),
+        false => resolve(uri).map_err(|_| error),
+    });
+    found.map_err(|error| error.to_string())
 }
 
 /// Returns a URI with its percent codes replaced, or the reason why it cannot be.
-pub(crate) fn percent_decoded(uri: &str) -> Result<String, String> {
+pub fn percent_decoded(uri: &str) -> Result<String, String> {
     let (mut decoded, mut rest) = (Vec::with_capacity(uri.len()), uri.as_bytes());
     while let Some((&first, after)) = rest.split_first() {
         rest = after;

@@ -3,7 +3,7 @@
 
 use super::accessor::BufferStore;
 use super::json::{Document, Instancing};
-use super::nodes::{Placement, placed_nodes};
+use super::nodes::{PlacedNodes, Placement};
 use quadrille_base::error::{Error, Result};
 
 /// Limit on the instances of all nodes. Several nodes may share one list, so the size of the file does not
@@ -20,11 +20,16 @@ pub struct MeshInstance {
     pub placement: Placement,
 }
 
-/// Returns the meshes of the document's scene in depth-first order of nodes, children in file order, and
-/// the instances of a node in the order of its list.
-pub fn instances(document: &Document, store: &BufferStore<'_>) -> Result<Vec<MeshInstance>> {
+/// Returns the meshes of the visible nodes in their order, and the instances of a node in the order of its
+/// list.
+pub fn instances(
+    document: &Document,
+    placed: &PlacedNodes,
+    store: &BufferStore<'_>,
+) -> Result<Vec<MeshInstance>> {
     let mut instances = Vec::new();
-    for (node, placement) in placed_nodes(document, store)? {
+    for placed in placed.nodes.iter().filter(|node| node.is_visible) {
+        let (node, placement) = (placed.index, placed.placement);
         let Some(mesh) = document.nodes[node].mesh else {
             continue;
         };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use quadrille_base::error::{Error, Result};
 
@@ -34,30 +35,6 @@ pub struct Document {
     pub(crate) buffer_views: Vec<BufferView>,
     #[serde(default)]
     pub(crate) buffers: Vec<Buffer>,
-    /// All materials.
-    #[serde(default)]
-    pub materials: Vec<Material>,
-    /// All textures.
-    #[serde(default)]
-    pub textures: Vec<Texture>,
-    /// All images.
-    #[serde(default)]
-    pub images: Vec<Image>,
-    /// All samplers of textures.
-    #[serde(default)]
-    pub samplers: Vec<Sampler>,
-    /// All skins.
-    #[serde(default)]
-    pub skins: Vec<Skin>,
-    /// All cameras.
-    #[serde(default)]
-    pub cameras: Vec<Camera>,
-    /// Animations, which are counted but not played.
-    #[serde(default)]
-    pub animations: Vec<serde::de::IgnoredAny>,
-    /// Extensions of the document.
-    #[serde(default)]
-    pub extensions: DocumentExtensions,
 }
 
 impl Document {
@@ -70,75 +47,23 @@ impl Document {
         let Some(name) = required.find(|name| !is_read(name)) else {
             return Ok(());
         };
-        let remedy = match name.as_str() {
-            "KHR_draco_mesh_compression" => " (save the file without Draco compression)",
-            "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
-                " (save the file without meshopt compression)"
-            }
-            "KHR_texture_basisu" => " (save KTX2 textures as PNG, JPEG or WebP)",
-            _ => "",
-        };
-        let found = format!("{name:?}{remedy}");
+        let found = named(name);
         let (place, expected) = ("extensionsRequired", "extensions that are read");
         Err(Error::malformed(path, place, expected, found))
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct DocumentExtensions {
-    #[serde(rename = "KHR_lights_punctual")]
-    pub lights: Lights,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Lights {
-    pub lights: Vec<Light>,
-}
-
-/// A light of `KHR_lights_punctual`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Light {
-    /// Name; empty if it has none.
-    pub name: String,
-    /// `directional`, `point` or `spot`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Colour in linear RGB.
-    pub color: Option<[f32; 3]>,
-    /// Brightness: lux for directional lights, else candela.
-    pub intensity: Option<f32>,
-    /// Distance in metres beyond which the light has no effect.
-    pub range: Option<f64>,
-    /// Cone of a spot light.
-    pub spot: Spot,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Spot {
-    pub inner_cone_angle: Option<f64>,
-    pub outer_cone_angle: Option<f64>,
-}
-
-/// A camera.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Camera {
-    /// Name; empty if it has none.
-    pub name: String,
-    /// The projection, if it is a perspective.
-    pub perspective: Option<Perspective>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Perspective {
-    pub yfov: f64,
-    pub aspect_ratio: Option<f64>,
-    pub znear: f64,
+/// Returns the quoted name of an extension and, where there is one, the remedy for a file that needs it.
+pub fn named(extension: &str) -> String {
+    let remedy = match extension {
+        "KHR_draco_mesh_compression" => " (save the file without Draco compression)",
+        "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+            " (save the file without meshopt compression)"
+        }
+        "KHR_texture_basisu" => " (save KTX2 textures as PNG, JPEG or WebP)",
+        _ => "",
+    };
+    format!("{extension:?}{remedy}")
 }
 
 #[derive(Debug, Deserialize)]
@@ -177,6 +102,21 @@ pub struct NodeExtensions {
     pub light: Option<NodeLight>,
     #[serde(rename = "EXT_mesh_gpu_instancing")]
     pub(crate) instancing: Option<Instancing>,
+    #[serde(rename = "KHR_node_visibility")]
+    pub(crate) visibility: Visibility,
+}
+
+/// Visibility of a node and of all nodes below it.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+pub(crate) struct Visibility {
+    pub(crate) visible: bool,
+}
+
+impl Default for Visibility {
+    fn default() -> Self {
+        Self { visible: true }
+    }
 }
 
 /// Accessors of the translations, rotations and scales of a node's meshes, by name.
@@ -188,13 +128,6 @@ pub(crate) struct Instancing {
 #[derive(Debug, Deserialize)]
 pub struct NodeLight {
     pub light: usize,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Skin {
-    pub joints: Vec<usize>,
-    pub inverse_bind_matrices: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -219,7 +152,8 @@ pub struct Primitive {
     pub mode: Option<u32>,
     /// Accessors of the displacements of each morph target, by attribute.
     pub targets: Vec<BTreeMap<String, usize>>,
-    pub(crate) extensions: BTreeMap<String, serde_json::Value>,
+    /// Extensions by name.
+    pub extensions: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -269,6 +203,8 @@ pub(crate) struct BufferView {
     pub(crate) byte_offset: usize,
     pub(crate) byte_length: usize,
     pub(crate) byte_stride: Option<usize>,
+    #[serde(default)]
+    pub(crate) extensions: BTreeMap<String, IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -276,157 +212,4 @@ pub(crate) struct BufferView {
 pub(crate) struct Buffer {
     pub(crate) uri: Option<String>,
     pub(crate) byte_length: usize,
-}
-
-/// A material with metallic-roughness shading.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Material {
-    /// Name; empty if it has none.
-    pub name: String,
-    /// Base colour, metalness and roughness.
-    pub pbr_metallic_roughness: Roughness,
-    /// Normals in tangent space.
-    pub normal_texture: Option<TextureInfo>,
-    /// Ambient occlusion, in the red channel.
-    pub occlusion_texture: Option<TextureInfo>,
-    /// Emitted light in linear RGB.
-    pub emissive_factor: [f32; 3],
-    /// Texture that multiplies the emitted light.
-    pub emissive_texture: Option<TextureInfo>,
-    /// `OPAQUE`, the default, `MASK` or `BLEND`.
-    pub alpha_mode: Option<String>,
-    /// Least alpha that is drawn in mode `MASK`.
-    pub alpha_cutoff: Option<f32>,
-    /// Whether both sides are drawn.
-    pub double_sided: bool,
-    /// Extensions of the material.
-    pub extensions: MaterialExtensions,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct MaterialExtensions {
-    #[serde(rename = "KHR_materials_unlit")]
-    pub unlit: Option<serde::de::IgnoredAny>,
-    #[serde(rename = "KHR_materials_emissive_strength")]
-    pub emissive_strength: Option<EmissiveStrength>,
-    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
-    pub specular_glossiness: Option<SpecularGlossiness>,
-}
-
-/// Colours and gloss of a material, instead of [`Roughness`].
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct SpecularGlossiness {
-    pub diffuse_factor: Option<[f32; 4]>,
-    pub diffuse_texture: Option<TextureInfo>,
-    pub specular_factor: Option<[f32; 3]>,
-    pub glossiness_factor: Option<f32>,
-    pub specular_glossiness_texture: Option<TextureInfo>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EmissiveStrength {
-    pub emissive_strength: Option<f32>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Roughness {
-    pub base_color_factor: Option<[f32; 4]>,
-    pub base_color_texture: Option<TextureInfo>,
-    pub roughness_factor: Option<f32>,
-    pub metallic_factor: Option<f32>,
-    pub metallic_roughness_texture: Option<TextureInfo>,
-}
-
-/// Use of a texture by a material.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TextureInfo {
-    /// Index of the texture.
-    pub index: usize,
-    /// Set of texture coordinates.
-    #[serde(default)]
-    pub tex_coord: usize,
-    /// Factor of a normal texture.
-    pub scale: Option<f32>,
-    /// Strength of an occlusion texture.
-    pub strength: Option<f32>,
-    /// Extensions of the use.
-    #[serde(default)]
-    pub extensions: TextureInfoExtensions,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct TextureInfoExtensions {
-    #[serde(rename = "KHR_texture_transform")]
-    pub transform: Option<TextureTransform>,
-}
-
-/// A transform of texture coordinates: scaled, then rotated by an angle in radians, then offset.
-#[derive(Debug, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct TextureTransform {
-    pub offset: [f64; 2],
-    pub rotation: f64,
-    pub scale: [f64; 2],
-    /// Set of texture coordinates; overrides the texture's own.
-    pub tex_coord: Option<usize>,
-}
-
-impl Default for TextureTransform {
-    fn default() -> Self {
-        Self {
-            offset: [0.0; 2],
-            rotation: 0.0,
-            scale: [1.0; 2],
-            tex_coord: None,
-        }
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Texture {
-    pub source: Option<usize>,
-    pub sampler: Option<usize>,
-    pub extensions: TextureExtensions,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct TextureExtensions {
-    #[serde(rename = "EXT_texture_webp")]
-    pub webp: ImageSource,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ImageSource {
-    pub source: Option<usize>,
-}
-
-/// Filters and wrapping of a texture, by the numbers of OpenGL.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Sampler {
-    /// Filter for magnification, as an OpenGL constant.
-    pub mag_filter: Option<u32>,
-    /// Filter for minification, as an OpenGL constant.
-    pub min_filter: Option<u32>,
-    /// Wrapping along u, as an OpenGL constant.
-    pub wrap_s: Option<u32>,
-    /// Wrapping along v, as an OpenGL constant.
-    pub wrap_t: Option<u32>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Image {
-    pub uri: Option<String>,
-    pub buffer_view: Option<usize>,
 }

@@ -10,12 +10,10 @@ mod splats;
 mod write;
 
 pub use accessor::BufferStore;
-pub use container::Resolve;
-pub(crate) use container::percent_decoded;
-pub use container::{read_uri, split};
+pub use container::{Resolve, percent_decoded, read_uri, split};
 pub use instances::{MeshInstance, instances};
-pub use json::{Camera, Document, Light, Material, Primitive, Sampler, TextureInfo};
-pub use nodes::{Placement, placed_nodes};
+pub use json::{Document, Primitive, named as named_extension};
+pub use nodes::{PlacedNodes, Placement};
 
 pub(super) use splats::FORMAT;
 pub(super) use write::write;

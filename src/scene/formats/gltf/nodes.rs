@@ -1,5 +1,7 @@
 //! Hierarchy of nodes, and their placements in the world.
 
+use std::collections::HashSet;
+
 use nalgebra::{Matrix3, Vector3};
 
 use super::accessor::BufferStore;
@@ -133,52 +135,125 @@ impl Placement {
     }
 }
 
-/// Returns the nodes of the document's scene and their maps to the world, in depth-first order, children
-/// in file order.
-pub fn placed_nodes(
-    document: &Document,
-    store: &BufferStore<'_>,
-) -> Result<Vec<(usize, Placement)>> {
-    let nodes = &document.nodes;
-    let mut taken = vec![false; nodes.len()];
-    for node in nodes {
-        for &child in &node.children {
-            take(&mut taken, child, store)?;
-        }
-    }
-    let first = (!document.scenes.is_empty()).then_some(0);
-    let roots = match document.scene.or(first) {
-        Some(scene) => store.get(&document.scenes, scene, "scenes")?.nodes.clone(),
-        None => (0..nodes.len()).filter(|node| !taken[*node]).collect(),
-    };
-    for &root in &roots {
-        take(&mut taken, root, store)?;
-    }
-    let mut placed = Vec::new();
-    let identity = Placement::identity();
-    let mut open: Vec<_> = roots.iter().rev().map(|root| (*root, identity)).collect();
-    while let Some((at, parent)) = open.pop() {
-        let node = store.get(nodes, at, "nodes")?;
-        let own = Placement::of(node).ok_or_else(|| {
-            store.malformed(
-                format!("nodes[{at}].matrix"),
-                "an affine map",
-                "a projective one",
-            )
-        })?;
-        let placement = parent.after(&own);
-        placed.push((at, placement));
-        open.extend(node.children.iter().rev().map(|child| (*child, placement)));
-    }
-    Ok(placed)
+/// A node of the document's scene.
+pub struct PlacedNode {
+    /// Index of the node.
+    pub index: usize,
+    /// Map of the node to the world.
+    pub placement: Placement,
+    /// Whether neither the node nor a node above it is hidden by `KHR_node_visibility`.
+    pub is_visible: bool,
 }
 
-/// Marks a node as a child or a root; it may be either of these only once.
-fn take(taken: &mut [bool], node: usize, store: &BufferStore<'_>) -> Result<()> {
-    store.get(taken, node, "nodes")?;
-    if std::mem::replace(&mut taken[node], true) {
-        let place = format!("nodes[{node}]");
-        return Err(store.malformed(place, "a node of one parent, or a root", "several"));
+/// The nodes of the document's scene in depth-first order, children in file order.
+pub struct PlacedNodes {
+    /// The nodes, each once.
+    pub nodes: Vec<PlacedNode>,
+    /// Sentence about nodes that several others claim.
+    pub warning: Option<String>,
+}
+
+impl PlacedNodes {
+    /// Walks the nodes from the roots of the scene, or of the document if it has no scene. A node of several
+    /// parents stands below the first of them that the walk reaches.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for indices of missing nodes, for a root
+    /// below itself, and for a projective matrix.
+    pub fn of(document: &Document, store: &BufferStore<'_>) -> Result<Self> {
+        let nodes = &document.nodes;
+        let first = (!document.scenes.is_empty()).then_some(0);
+        let roots = match document.scene.or(first) {
+            Some(scene) => store.get(&document.scenes, scene, "scenes")?.nodes.clone(),
+            None => {
+                let children = nodes.iter().flat_map(|node| &node.children);
+                let children: HashSet<_> = children.copied().collect();
+                (0..nodes.len())
+                    .filter(|at| !children.contains(at))
+                    .collect()
+            }
+        };
+        let mut is_reached = vec![false; nodes.len()];
+        let mut parents = vec![None; nodes.len()];
+        let mut open: Vec<_> = roots.iter().rev().copied().collect();
+        while let Some(at) = open.pop() {
+            let node = store.get(nodes, at, "nodes")?;
+            if std::mem::replace(&mut is_reached[at], true) {
+                continue;
+            }
+            for &child in &node.children {
+                store.get(nodes, child, "nodes")?;
+                parents[child].get_or_insert(at);
+            }
+            open.extend(node.children.iter().rev());
+        }
+        let mut placed = Vec::new();
+        let roots_alone = roots.iter().rev().filter(|root| parents[**root].is_none());
+        let identity = Placement::identity();
+        let mut open: Vec<_> = roots_alone.map(|root| (*root, identity, true)).collect();
+        while let Some((at, outer, is_visible)) = open.pop() {
+            // A parent may list a child twice.
+            if !std::mem::replace(&mut is_reached[at], false) {
+                continue;
+            }
+            let node = &nodes[at];
+            let own = Placement::of(node).ok_or_else(|| {
+                let place = format!("nodes[{at}].matrix");
+                store.malformed(place, "an affine map", "a projective one")
+            })?;
+            let placement = outer.after(&own);
+            let is_visible = is_visible && node.extensions.visibility.visible;
+            placed.push(PlacedNode {
+                index: at,
+                placement,
+                is_visible,
+            });
+            let children = node.children.iter().rev();
+            let children = children.filter(|child| parents[**child] == Some(at));
+            open.extend(children.map(|child| (*child, placement, is_visible)));
+        }
+        if let Some(at) = is_reached.iter().position(|is_left| *is_left) {
+            let expected = "a node that is not below itself";
+            return Err(store.malformed(format!("nodes[{at}]"), expected, "a cycle of children"));
+        }
+        Ok(Self {
+            warning: warning_of_claims(nodes, &roots, &parents, &placed),
+            nodes: placed,
+        })
     }
-    Ok(())
+}
+
+/// Describes the first of the placed nodes that are claimed more than once: by nodes as their child, or by the
+/// scene as its root.
+fn warning_of_claims(
+    nodes: &[Node],
+    roots: &[usize],
+    parents: &[Option<usize>],
+    placed: &[PlacedNode],
+) -> Option<String> {
+    let mut claims: Vec<_> = roots.iter().map(|root| (*root, None)).collect();
+    for (at, node) in nodes.iter().enumerate() {
+        claims.extend(node.children.iter().map(|child| (*child, Some(at))));
+    }
+    claims.sort_unstable();
+    let placed: HashSet<_> = placed.iter().map(|node| node.index).collect();
+    let mut several = claims
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|claims| claims.len() > 1 && placed.contains(&claims[0].0));
+    let first = several.next()?;
+    let more = match several.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more nodes likewise)"),
+    };
+    let of = |parent: Option<usize>, none: &str, some: &str| match parent {
+        Some(parent) => format!("{some} nodes[{parent}]"),
+        None => none.to_owned(),
+    };
+    let claims = [first[0], first[1]].map(|(_, by)| of(by, "a root of the scene", "a child of"));
+    let [one, other] = claims;
+    let at = first[0].0;
+    let place = of(parents[at], "as a root", "below");
+    Some(format!(
+        "nodes[{at}] is {one} and {other}, although a glTF node has one place: it is placed {place}{more}"
+    ))
 }

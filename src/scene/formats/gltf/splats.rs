@@ -9,6 +9,7 @@ use super::accessor::BufferStore;
 use super::container::split;
 use super::instances::{MeshInstance, instances};
 use super::json::{Document, Primitive};
+use super::nodes::PlacedNodes;
 use crate::activation::{logit, take_linear_scales};
 use crate::bytes::Bytes;
 use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
@@ -27,11 +28,12 @@ pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
 const SPZ_EXTENSION: &str = "KHR_gaussian_splatting_compression_spz_2";
 
 /// Extensions that a document with splats may require.
-const READ_EXTENSIONS: [&str; 6] = [
+const READ_EXTENSIONS: [&str; 7] = [
     SPLATTING,
     SPZ_EXTENSION,
     "EXT_mesh_gpu_instancing",
     "KHR_mesh_quantization",
+    "KHR_node_visibility",
     "KHR_lights_punctual",
     "KHR_texture_transform",
 ];
@@ -88,7 +90,9 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut parts = Vec::new();
     let (mut rows, mut is_packed) = (0_usize, false);
     let mut warnings = unknown_settings(&document);
-    for instance in instances(&document, &store)? {
+    let nodes = PlacedNodes::of(&document, &store)?;
+    warnings.extend(nodes.warning.clone());
+    for instance in instances(&document, &nodes, &store)? {
         let mesh = store.get(&document.meshes, instance.mesh, "meshes")?;
         for (nth, primitive) in mesh.primitives.iter().enumerate() {
             if !primitive.extensions.contains_key(SPLATTING) {
@@ -157,7 +161,7 @@ fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
     let is_plain = Path::new(name)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
-    if !source.has_folder || !is_plain {
+    if !source.has_folder || !is_plain || name.contains("://") {
         let expected = "buffers inside the document or in files beside it";
         return Err(source.malformed("buffers", expected, name));
     }

@@ -1,0 +1,199 @@
+//! Extensions of all objects of a document, checked in one place.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de::DeserializeSeed};
+
+use super::super::build::MeshBuilder;
+use super::draco::DRACO;
+use quadrille_base::error::Result;
+use quadrille_scene::formats::gltf::Document;
+
+/// Extensions that are read.
+const READ: [&str; 10] = [
+    DRACO,
+    "KHR_mesh_quantization",
+    "KHR_node_visibility",
+    "KHR_texture_transform",
+    "KHR_lights_punctual",
+    "KHR_materials_unlit",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_pbrSpecularGlossiness",
+    "EXT_mesh_gpu_instancing",
+    "EXT_texture_webp",
+];
+/// Extensions that no picture of the document at rest depends on: metadata, sound, physics, interaction, coarser
+/// levels of detail, and alternatives to what the document describes without them.
+const WITHOUT_EFFECT: [&str; 23] = [
+    "AGI_articulations",
+    "AGI_stk_metadata",
+    "EXT_feature_metadata",
+    "EXT_instance_features",
+    "EXT_mesh_features",
+    "EXT_mesh_manifold",
+    "EXT_structural_metadata",
+    "KHR_animation_pointer",
+    "KHR_audio_emitter",
+    "KHR_implicit_shapes",
+    "KHR_interactivity",
+    "KHR_materials_variants",
+    "KHR_node_hoverability",
+    "KHR_node_selectability",
+    "KHR_physics_rigid_bodies",
+    "KHR_xmp",
+    "KHR_xmp_json_ld",
+    "MSFT_audio_emitter",
+    "MSFT_lod",
+    "MSFT_packing_normalRoughnessMetallic",
+    "MSFT_packing_occlusionRoughnessMetallic",
+    "VRMC_node_constraint",
+    "VRMC_springBone",
+];
+/// Extensions that hold data of the document in another encoding, often beside the plain data. The readers of the
+/// data name them where there is nothing else.
+const ENCODINGS: [&str; 5] = [
+    "EXT_meshopt_compression",
+    "EXT_texture_avif",
+    "KHR_meshopt_compression",
+    "KHR_texture_basisu",
+    "MSFT_texture_dds",
+];
+/// Prefix of the names of extensions that affect colours alone. A document may require any of them.
+const MATERIAL_PREFIX: &str = "KHR_materials_";
+
+/// Refuses a document that requires an extension which changes more than colours and is not read, and names every
+/// other extension that is left out and may change the picture.
+pub(super) fn check(
+    document: &Document,
+    uses: &ExtensionUses,
+    builder: &mut MeshBuilder,
+    path: &Path,
+) -> Result<()> {
+    let is_read = |name: &str| READ.contains(&name) || WITHOUT_EFFECT.contains(&name);
+    document.check_required(
+        |name| is_read(name) || name.starts_with(MATERIAL_PREFIX),
+        path,
+    )?;
+    let used = document.extensions_used.iter();
+    let listed = used.filter(|name| !uses.0.contains_key(*name));
+    let listed = listed.map(|name| (name, "extensionsUsed"));
+    let found = uses.0.iter().map(|(name, place)| (name, place.as_str()));
+    for (name, place) in found.chain(listed) {
+        if !is_read(name) && !ENCODINGS.contains(&name.as_str()) {
+            builder.warn(format!("extension {name:?} of {place} is left out"));
+        }
+    }
+    Ok(())
+}
+
+/// Extensions by name, each with the place of the first object that has it.
+pub(super) struct ExtensionUses(BTreeMap<String, String>);
+
+impl<'de> Deserialize<'de> for ExtensionUses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let mut uses = BTreeMap::new();
+        let document = JsonValue {
+            place: String::new(),
+            is_extensions: false,
+            uses: &mut uses,
+        };
+        document.deserialize(deserializer)?;
+        Ok(Self(uses))
+    }
+}
+
+/// A value that is searched for extensions.
+struct JsonValue<'u> {
+    /// Place in the document, such as `nodes[3]`; empty for the whole document.
+    place: String,
+    /// Whether the value is the member `extensions` of the object at the place.
+    is_extensions: bool,
+    uses: &'u mut BTreeMap<String, String>,
+}
+
+impl<'de> DeserializeSeed<'de> for JsonValue<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> std::result::Result<(), D::Error> {
+        value.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for JsonValue<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<(), A::Error> {
+        for at in 0_u64.. {
+            let item = JsonValue {
+                place: format!("{}[{at}]", self.place),
+                is_extensions: false,
+                uses: self.uses,
+            };
+            if items.next_element_seed(item)?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<(), A::Error> {
+        while let Some(name) = members.next_key::<String>()? {
+            // Applications may write anything into their extras.
+            if name == "extras" {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let is_extensions = !self.is_extensions && name == "extensions";
+            let separator = if self.place.is_empty() { "" } else { "." };
+            let place = match is_extensions {
+                true => self.place.clone(),
+                false => format!("{}{separator}{name}", self.place),
+            };
+            if self.is_extensions && !self.uses.contains_key(&name) {
+                let of_document = if self.place.is_empty() {
+                    "the document"
+                } else {
+                    &self.place
+                };
+                self.uses.insert(name, of_document.to_owned());
+            }
+            members.next_value_seed(JsonValue {
+                place,
+                is_extensions,
+                uses: self.uses,
+            })?;
+        }
+        Ok(())
+    }
+}
