@@ -255,3 +255,81 @@ fn faces_share_normals_up_to_the_crease() {
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stderr.contains("--crease has no effect"), "{stderr}");
 }
+
+#[test]
+fn lights_far_brighter_than_white_are_exposed_and_a_flag_repeats_the_picture() {
+    let folder = folder();
+    let mut scene = document();
+    scene["extensions"]["KHR_lights_punctual"]["lights"][0]["intensity"] = json!(50_000.0);
+    fs::write(folder.path().join("noon.gltf"), scene.to_string()).unwrap();
+    let draw = |arguments: &str, picture: &str| {
+        let (code, _, stderr) = mesh(folder.path(), &format!("{arguments} -o {picture}"));
+        assert_eq!(code, Some(0), "{stderr}");
+        (stderr, fs::read(folder.path().join(picture)).unwrap())
+    };
+    // log2(pi / 50,000) = -13.96.
+    let (said, exposed) = draw("noon.gltf", "exposed.png");
+    assert!(said.contains("50000.000 lux") && said.contains("an exposure of -14.0 stops"), "{said}");
+    let (said, given) = draw("noon.gltf --exposure -14", "given.png");
+    assert!(!said.contains("lux"), "{said}");
+    assert_eq!(exposed, given);
+    // A light of about pi lux is shown as it is.
+    let (said, lit) = draw("lit.gltf", "lit.png");
+    assert!(!said.contains("lux"), "{said}");
+    assert_eq!(lit, draw("lit.gltf --exposure 0", "zero.png").1);
+}
+
+#[test]
+fn texels_count_in_the_limit_of_memory() {
+    let folder = folder();
+    let texture = image::RgbaImage::from_pixel(1024, 512, image::Rgba([200, 20, 20, 255]));
+    texture.save(folder.path().join("red.png")).unwrap();
+    let material = "newmtl red\nmap_Kd red.png\n";
+    fs::write(folder.path().join("red.mtl"), material).unwrap();
+    let square = "mtllib red.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1 4/1\n";
+    fs::write(folder.path().join("red.obj"), square).unwrap();
+    let (code, _, said) = mesh(folder.path(), "red.obj --memory 2M");
+    assert_eq!((code, said.contains("left out")), (Some(0), false), "{said}");
+    let (code, _, said) = mesh(folder.path(), "red.obj --memory 1M");
+    assert_eq!(code, Some(0), "{said}");
+    let reason = "\"red.png\" is left out: 1024 x 512 texels, which take 2 MiB; the limit on memory leaves 1 MiB";
+    assert!(said.contains(reason), "{said}");
+}
+
+#[test]
+fn shared_meshes_stand_upright_and_show_their_fronts() {
+    let Some(folder) = shared("") else {
+        return;
+    };
+    let draw = |name: &str, flags: &str| {
+        let (code, out, stderr) = mesh(&folder, &format!("{name} --width 64 --height 48 --json {flags}"));
+        assert_eq!(code, Some(0), "{name}: {stderr}");
+        let rows: Value = serde_json::from_str(&out).unwrap();
+        let covered = rows["rows"][0]["pixels_covered"].as_u64().unwrap();
+        (stderr.contains("the mesh stands along z"), covered)
+    };
+    for name in [
+        "cases/meshes/public/face.obj",
+        "cases/meshes/public/truck.obj",
+        "cases/meshes/public/target.obj",
+        "meshes/spot/spot_triangulated.obj",
+        "meshes/monsterfrog/monsterfrog.obj",
+        "meshes/osd_shapes/catmark_helmet.obj",
+        "meshes/scorpion/scorpion.obj",
+    ] {
+        assert!(!draw(name, "").0, "{name} lies on its back");
+    }
+    for name in ["rook", "pawn", "bishop", "car", "pyramid"] {
+        let name = format!("meshes/osd_shapes/catmark_{name}.obj");
+        assert!(draw(&name, "").0, "{name} lies on its back");
+    }
+    for name in ["teapot", "teaspoon"] {
+        let name = format!("meshes/teaset_bezier/{name}");
+        assert!(draw(&name, "").0, "{name} lies on its back");
+    }
+    // Single-sided triangles that turn their backs to +z.
+    assert!(draw("cases/meshes/public/22_vertex_color/22_vertex_color.gltf", "").1 > 50);
+    let covered = ["i15_local.obj", "i15_utm.obj", "i15_utm_double.ply"]
+        .map(|name| draw(&format!("cases/meshes/{name}"), "--up 0,0,1").1);
+    assert!(covered[0] > 500 && covered.iter().all(|&count| count == covered[0]), "{covered:?}");
+}

@@ -13,10 +13,10 @@ fn scene(roots: Value, nodes: Value) -> Value {
 }
 
 /// Left edges of the squares of a mesh, in the order of its draws.
-fn lefts(mesh: &Mesh) -> Vec<f32> {
+fn lefts(mesh: &Mesh) -> Vec<f64> {
     let first = |draw: &std::ops::Range<u32>| {
         let corner = mesh.face(draw.start as usize)[0];
-        mesh.positions[corner.position as usize][0]
+        mesh.origin[0] + f64::from(mesh.positions[corner.position as usize][0])
     };
     mesh.draws.iter().map(first).collect()
 }

@@ -54,7 +54,7 @@ impl Middle {
         let distance = narrow(largest(self.centre));
         let step = f64::from(distance.next_up()) - f64::from(distance);
         let [x, y, z] = self.centre;
-        (self.spread < LEAST_STEPS * step).then(|| {
+        (distance > 0.0 && self.spread < LEAST_STEPS * step).then(|| {
             format!(
                 "positions around ({x}, {y}, {z}) in single precision are rounded to steps of {step:.2e}, and half of \
                  them lie within {:.2e}: keep such a mesh in a PLY with x, y and z of type double or in an OBJ, or move \
