@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for ExtensionUses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let mut uses = BTreeMap::new();
         let document = JsonValue {
-            place: String::new(),
+            place: Place::Document,
             is_extensions: false,
             uses: &mut uses,
         };
@@ -105,10 +105,28 @@ impl<'de> Deserialize<'de> for ExtensionUses {
     }
 }
 
+/// Place of a value in a document, which is written only where an extension is found.
+#[derive(Clone, Copy)]
+enum Place<'p> {
+    Document,
+    Member(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, u64),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Document => formatter.write_str("the document"),
+            Self::Member(Place::Document, name) => formatter.write_str(name),
+            Self::Member(object, name) => write!(formatter, "{object}.{name}"),
+            Self::Item(array, at) => write!(formatter, "{array}[{at}]"),
+        }
+    }
+}
+
 /// A value that is searched for extensions.
 struct JsonValue<'u> {
-    /// Place in the document, such as `nodes[3]`; empty for the whole document.
-    place: String,
+    place: Place<'u>,
     /// Whether the value is the member `extensions` of the object at the place.
     is_extensions: bool,
     uses: &'u mut BTreeMap<String, String>,
@@ -154,9 +172,9 @@ impl<'de> Visitor<'de> for JsonValue<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<(), A::Error> {
-        for at in 0_u64.. {
+        for at in 0.. {
             let item = JsonValue {
-                place: format!("{}[{at}]", self.place),
+                place: Place::Item(&self.place, at),
                 is_extensions: false,
                 uses: self.uses,
             };
@@ -174,22 +192,13 @@ impl<'de> Visitor<'de> for JsonValue<'_> {
                 members.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let is_extensions = !self.is_extensions && name == "extensions";
-            let separator = if self.place.is_empty() { "" } else { "." };
-            let place = match is_extensions {
-                true => self.place.clone(),
-                false => format!("{}{separator}{name}", self.place),
-            };
             if self.is_extensions && !self.uses.contains_key(&name) {
-                let of_document = if self.place.is_empty() {
-                    "the document"
-                } else {
-                    &self.place
-                };
-                self.uses.insert(name, of_document.to_owned());
+                self.uses.insert(name.clone(), self.place.to_string());
             }
+            let is_extensions = !self.is_extensions && name == "extensions";
+            let member = Place::Member(&self.place, &name);
             members.next_value_seed(JsonValue {
-                place,
+                place: if is_extensions { self.place } else { member },
                 is_extensions,
                 uses: self.uses,
             })?;
