@@ -269,7 +269,10 @@ fn lights_far_brighter_than_white_are_exposed_and_a_flag_repeats_the_picture() {
     };
     // log2(pi / 50,000) = -13.96.
     let (said, exposed) = draw("noon.gltf", "exposed.png");
-    assert!(said.contains("50000.000 lux") && said.contains("an exposure of -14.0 stops"), "{said}");
+    assert!(
+        said.contains("50000.000 lux") && said.contains("an exposure of -14.0 stops"),
+        "{said}"
+    );
     let (said, given) = draw("noon.gltf --exposure -14", "given.png");
     assert!(!said.contains("lux"), "{said}");
     assert_eq!(exposed, given);
@@ -289,7 +292,11 @@ fn texels_count_in_the_limit_of_memory() {
     let square = "mtllib red.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1 4/1\n";
     fs::write(folder.path().join("red.obj"), square).unwrap();
     let (code, _, said) = mesh(folder.path(), "red.obj --memory 2M");
-    assert_eq!((code, said.contains("left out")), (Some(0), false), "{said}");
+    assert_eq!(
+        (code, said.contains("left out")),
+        (Some(0), false),
+        "{said}"
+    );
     let (code, _, said) = mesh(folder.path(), "red.obj --memory 1M");
     assert_eq!(code, Some(0), "{said}");
     let reason = "\"red.png\" is left out: 1024 x 512 texels, which take 2 MiB; the limit on memory leaves 1 MiB";
@@ -302,7 +309,10 @@ fn shared_meshes_stand_upright_and_show_their_fronts() {
         return;
     };
     let draw = |name: &str, flags: &str| {
-        let (code, out, stderr) = mesh(&folder, &format!("{name} --width 64 --height 48 --json {flags}"));
+        let (code, out, stderr) = mesh(
+            &folder,
+            &format!("{name} --width 64 --height 48 --json {flags}"),
+        );
         assert_eq!(code, Some(0), "{name}: {stderr}");
         let rows: Value = serde_json::from_str(&out).unwrap();
         let covered = rows["rows"][0]["pixels_covered"].as_u64().unwrap();
@@ -328,8 +338,17 @@ fn shared_meshes_stand_upright_and_show_their_fronts() {
         assert!(draw(&name, "").0, "{name} lies on its back");
     }
     // Single-sided triangles that turn their backs to +z.
-    assert!(draw("cases/meshes/public/22_vertex_color/22_vertex_color.gltf", "").1 > 50);
+    assert!(
+        draw(
+            "cases/meshes/public/22_vertex_color/22_vertex_color.gltf",
+            ""
+        )
+        .1 > 50
+    );
     let covered = ["i15_local.obj", "i15_utm.obj", "i15_utm_double.ply"]
         .map(|name| draw(&format!("cases/meshes/{name}"), "--up 0,0,1").1);
-    assert!(covered[0] > 500 && covered.iter().all(|&count| count == covered[0]), "{covered:?}");
+    assert!(
+        covered[0] > 500 && covered.iter().all(|&count| count == covered[0]),
+        "{covered:?}"
+    );
 }

@@ -318,10 +318,7 @@ fn textures_are_png_or_jpeg_and_their_claims_are_checked() {
         bytes.extend_from_slice(b"\0\0\0\x04IDAT\0\0\0\0\0\0\0\0");
         read(&bytes).unwrap_err().to_string()
     };
-    for (width, height, said) in [
-        (8000, 8000, "texels in"),
-        (20_000, 1, "sides 1 to"),
-    ] {
+    for (width, height, said) in [(8000, 8000, "texels in"), (20_000, 1, "sides 1 to")] {
         assert!(
             claim(width, height).contains(said),
             "{}",
