@@ -291,13 +291,13 @@ fn texels_count_in_the_limit_of_memory() {
     fs::write(folder.path().join("red.mtl"), material).unwrap();
     let square = "mtllib red.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1 4/1\n";
     fs::write(folder.path().join("red.obj"), square).unwrap();
-    let (code, _, said) = mesh(folder.path(), "red.obj --memory 2M");
+    let (code, _, said) = mesh(folder.path(), "red.obj --width 64 --height 48 --memory 2M");
     assert_eq!(
         (code, said.contains("left out")),
         (Some(0), false),
         "{said}"
     );
-    let (code, _, said) = mesh(folder.path(), "red.obj --memory 1M");
+    let (code, _, said) = mesh(folder.path(), "red.obj --width 64 --height 48 --memory 1M");
     assert_eq!(code, Some(0), "{said}");
     let reason = "\"red.png\" is left out: 1024 x 512 texels, which take 2 MiB; the limit on memory leaves 1 MiB";
     assert!(said.contains(reason), "{said}");
@@ -305,7 +305,7 @@ fn texels_count_in_the_limit_of_memory() {
 
 #[test]
 fn shared_meshes_stand_upright_and_show_their_fronts() {
-    let Some(folder) = shared("") else {
+    let Some(folder) = shared::path("") else {
         return;
     };
     let draw = |name: &str, flags: &str| {

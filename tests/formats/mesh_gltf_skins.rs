@@ -2,6 +2,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use quadrille::Error;
+use quadrille::geometry::files::Mesh;
 use serde_json::{Value, json};
 
 use super::mesh_gltf::{document, parse, set};
