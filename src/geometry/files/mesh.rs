@@ -74,8 +74,8 @@ pub struct Mesh {
     pub smoothing: Smoothing,
 }
 
-/// Largest angle between faces that share normals in files without normals and smoothing groups, in degrees: the
-/// default of Unity's importer ("Smoothing Angle") and of Houdini's Normal node ("Cusp Angle").
+/// Largest angle between faces that share normals in files without normals and smoothing groups, in degrees: an
+/// assumption.
 pub const DEFAULT_CREASE: f64 = 60.0;
 
 /// Faces that share normals where corners have none. Faces share them at a position only, and there with all faces
