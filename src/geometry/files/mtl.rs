@@ -201,7 +201,8 @@ impl MtlMaterial {
 /// The path of a file that another file in `folder` names, without detours through parent folders. A path that leaves the
 /// mesh's folder stays as it is. An absolute path is one below `folder`, so that its last part is sought there.
 fn joined(folder: &str, name: &str) -> String {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let parts = folder.split('/').filter(|part| !matches!(*part, "" | "."));
+    let mut parts: Vec<&str> = parts.collect();
     for part in name.split('/') {
         match part {
             "." => {}
