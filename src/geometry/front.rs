@@ -27,6 +27,7 @@ const SLIVER: f64 = 0.5;
 /// Least ratio of the outline from the side to the outline from the front for which a mesh with a left and a
 /// right is shown in profile: an assumption.
 const PROFILE: f64 = 1.1;
+
 impl Orientation {
     /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
     pub fn y_up() -> Self {
@@ -84,12 +85,7 @@ impl Orientation {
     pub fn towards_viewer(&self, points: &[[f32; 3]], is_stated: bool) -> Vector3<f64> {
         let front = self.towards_front();
         let others = (0..4).flat_map(|k| [false, true].map(|is_high| self.towards(k, is_high)));
-        let areas = others.map(|direction| (direction, outline(points, &direction, &self.up)));
-        // If outlines are equal, the first one is taken.
-        let largest = areas.fold(
-            (front, 0.0),
-            |best, next| if next.1 > best.1 { next } else { best },
-        );
+        let largest = largest(front, others, |d| outline(points, d, &self.up));
         if outline(points, &front, &self.up) < SLIVER * largest.1 {
             largest.0
         } else if !is_stated
@@ -122,11 +118,7 @@ impl Orientation {
             let below = high - self.up * (2.0 * self.up.dot(&high));
             [low, high, below]
         });
-        let areas = others.map(|direction| (direction, drawn(&direction)));
-        let most = areas.fold(
-            (towards, 0.0),
-            |best, next| if next.1 > best.1 { next } else { best },
-        );
+        let most = largest(towards, others, drawn);
         match drawn(&towards) < BLANK * most.1 {
             true => most.0,
             false => towards,
@@ -138,6 +130,19 @@ impl Orientation {
         let [side, front] = [self.right(), self.front].map(|d| outline(points, &d, &self.up));
         side > PROFILE * front
     }
+}
+
+/// The first direction with the largest area, and the area; `first` with 0 if there is none.
+fn largest(
+    first: Vector3<f64>,
+    others: impl Iterator<Item = Vector3<f64>>,
+    area: impl Fn(&Vector3<f64>) -> f64,
+) -> (Vector3<f64>, f64) {
+    let areas = others.map(|direction| (direction, area(&direction)));
+    areas.fold(
+        (first, 0.0),
+        |best, next| if next.1 > best.1 { next } else { best },
+    )
 }
 
 /// Area of the convex hull of points seen from far away in a direction.

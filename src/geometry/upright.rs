@@ -16,8 +16,8 @@ const LEAST_SUPPORT: f64 = 0.01;
 /// Share of the outline from above that a support takes which needs no symmetry beside it: an assumption.
 const FULL: f64 = 0.6;
 
-/// Whether a mesh in a format that does not state its up direction stands along +z rather than +y. `is_rim` tells for
-/// each point whether it lies on the rim of an open surface; it may be shorter than `points`.
+/// Whether a mesh in a format that does not state its up direction stands along +z rather than +y. `rims` tells for
+/// each point whether it lies on the rim of an open surface; its result may be shorter than `points`.
 ///
 /// A thing rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on the side of its
 /// belly. Tools that disagree on the axis export both kinds of OBJ and PLY files, and +y is the rule unless the mesh
@@ -27,28 +27,36 @@ const FULL: f64 = 0.6;
 /// - is no rim of a scan, which has a large one behind. The open bottom of a body with two planes of symmetry counts;
 /// - takes most of the outline from above, or the mesh has a left and a right that stand beside z;
 /// - differs from the top, as for all that stands.
-pub fn stands_along_z(points: &[[f32; 3]], is_rim: &[bool]) -> bool {
+pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> bool {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
     let diagonal = (most - least).norm();
     if diagonal == 0.0 {
         return false;
     }
-    let [across_x, across_y, across_z] = [0, 1, 2].map(|axis| {
-        let axis: Vector3<f64> = Vector3::ith(axis, 1.0);
-        mirrored_share(points, axis)
-    });
+    let top = |axis: usize| least[axis] + LAYER * diagonal;
+    let along_y = support(points, 1, top(1), |_| true);
+    let suffices =
+        |along_z: f64| along_z > MARGIN * along_y && along_z > LEAST_SUPPORT * diagonal * diagonal;
+    // The support decides about most meshes, before their symmetry and their rims need be known.
+    let with_rims = support(points, 2, top(2), |_| true);
+    if !suffices(with_rims) {
+        return false;
+    }
+    let [across_x, across_y, across_z] =
+        [0, 1, 2].map(|axis| mirrored_share(points, Vector3::ith(axis, 1.0)));
     if across_z >= across_x.max(across_y).min(MIRRORED) {
         return false;
     }
-    let is_round = across_x.min(across_y) >= MIRRORED;
-    let is_inner = |at: usize| is_round || !is_rim.get(at).copied().unwrap_or_default();
-    let top = |axis: usize| least[axis] + LAYER * diagonal;
-    let along_y = support(points, 1, top(1), |_| true);
-    let along_z = support(points, 2, top(2), is_inner);
+    let along_z = match across_x.min(across_y) >= MIRRORED {
+        true => with_rims,
+        false => {
+            let is_rim = rims();
+            let is_inner = |at: usize| !is_rim.get(at).copied().unwrap_or_default();
+            support(points, 2, top(2), is_inner)
+        }
+    };
     let outline = || support(points, 2, f64::INFINITY, |_| true);
-    along_z > MARGIN * along_y
-        && along_z > LEAST_SUPPORT * diagonal * diagonal
-        && (across_x.max(across_y) >= MIRRORED || along_z >= FULL * outline())
+    suffices(along_z) && (across_x.max(across_y) >= MIRRORED || along_z >= FULL * outline())
 }
 
 /// Area of the convex hull of the points that lie no higher than `top` along an axis and that `counts` selects.
@@ -172,12 +180,12 @@ mod tests {
 
     #[test]
     fn a_cone_stands_on_its_base() {
-        assert!(!stands_along_z(&cone(1), &[]));
-        assert!(stands_along_z(&cone(2), &[]));
+        assert!(!stands_along_z(&cone(1), Vec::new));
+        assert!(stands_along_z(&cone(2), Vec::new));
         // A cube stands either way, and +y is the rule.
         let cube = (0..8_u8).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(f32::from));
-        assert!(!stands_along_z(&cube.collect::<Vec<_>>(), &[]));
-        assert!(!stands_along_z(&[[1.0; 3]], &[]));
-        assert!(!stands_along_z(&[], &[]));
+        assert!(!stands_along_z(&cube.collect::<Vec<_>>(), Vec::new));
+        assert!(!stands_along_z(&[[1.0; 3]], Vec::new));
+        assert!(!stands_along_z(&[], Vec::new));
     }
 }

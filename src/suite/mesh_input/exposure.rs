@@ -4,26 +4,24 @@ use std::f32::consts::PI;
 
 use nalgebra::Vector3;
 
-use super::framing::area_vector;
+use super::framing::{area_vector, sampled_faces};
 use super::input::{Content, MeshInput};
+use super::look::MAX_STOPS;
 use crate::messages::Messages;
 use quadrille_geometry::files::Mesh;
 use quadrille_mesh::shade::illuminance;
 
-/// Number of faces to examine.
-const SAMPLES: usize = 4096;
 /// Percentage of the lit faces that are darker than the one that becomes white: an assumption.
 const WHITE_PERCENT: usize = 90;
 /// Stops within which lights are taken as their author wrote them: an assumption.
 const NEAR_STOPS: f32 = 2.0;
 /// Steps per stop to which an exposure is rounded, so that its flag is short.
 const STEPS: f32 = 10.0;
-/// Largest exposure in stops that is chosen, to either side.
-const MAX_STOPS: f32 = 32.0;
 
 impl MeshInput {
-    /// The exposure in stops that shows a white matt surface in most of the light of the file as white; 0 where that
-    /// is at most two stops away. Files state lights in lux and candela, and a sun is 15 stops brighter than a lamp.
+    /// The exposure in stops at which a white matt surface is white in light that nine in ten lit faces do not exceed; 0
+    /// where that is at most two stops away. Files state lights in lux and candela, and a sun is 15 stops brighter than
+    /// a lamp.
     pub(super) fn exposure(&self, messages: &dyn Messages) -> f32 {
         let Content::Polygons(mesh) = &self.content else {
             return 0.0;
@@ -39,17 +37,16 @@ impl MeshInput {
             return 0.0;
         }
         messages.warn(&format!(
-            "the lights of the file give up to {lux:.3} lux and are shown with an exposure of {stops:.1} stops"
+            "nine in ten lit faces have at most {lux:.3} lux from the lights of the file, which are shown with an exposure \
+             of {stops:.1} stops"
         ));
         stops
     }
 }
 
-/// Illuminance below which most of the lit faces lie, in lux; `None` without a lit face.
+/// Illuminance that nine in ten lit faces do not exceed, in lux; `None` without a lit face.
 fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
-    let step = mesh.faces().div_ceil(SAMPLES).max(1);
-    let faces = (0..mesh.faces()).step_by(step);
-    let mut lux: Vec<f32> = faces
+    let mut lux: Vec<f32> = sampled_faces(mesh)
         .map(|face| lit(mesh, face))
         .filter(|lux| *lux > 0.0)
         .collect();

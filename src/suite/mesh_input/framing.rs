@@ -14,8 +14,13 @@ use quadrille_scene::cameras::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,
 };
 
-/// Number of faces that tell from which side a mesh is seen.
-const FACES: usize = 4096;
+/// Number of faces that stand for all faces of a mesh.
+const SAMPLES: usize = 4096;
+
+/// Evenly spaced faces of a mesh.
+pub(super) fn sampled_faces(mesh: &Mesh) -> impl Iterator<Item = usize> {
+    (0..mesh.faces()).step_by(mesh.faces().div_ceil(SAMPLES).max(1))
+}
 
 /// Half the sum of the cross products of a face's edges: its normal, as long as its area.
 pub(super) fn area_vector(mesh: &Mesh, face: usize) -> Vector3<f64> {
@@ -122,12 +127,11 @@ impl MeshInput {
         if !self.settings.tessellate.is_empty() {
             return Vec::new();
         }
-        let faces = (0..mesh.faces()).step_by(mesh.faces().div_ceil(FACES).max(1));
         let area = |face| {
             let has_back = mesh.materials[mesh.face_materials[face] as usize].two_sided;
             (area_vector(mesh, face), has_back)
         };
-        faces.map(area).collect()
+        sampled_faces(mesh).map(area).collect()
     }
 
     /// Centre in the world and radius of a bounding sphere.

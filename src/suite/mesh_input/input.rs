@@ -97,11 +97,11 @@ impl MeshSettings {
         }
         let heights = self.displace.as_deref().map(Texture::read).transpose()?;
         let stands_along_z = !has_stated_axes && {
-            let is_rim = match &content {
+            let rims = || match &content {
                 Content::Polygons(mesh) => rims(mesh),
                 _ => Vec::new(),
             };
-            stands_along_z(content.points(), &is_rim)
+            stands_along_z(content.points(), rims)
         };
         let mut input = MeshInput {
             path: path.to_path_buf(),

@@ -14,7 +14,7 @@ use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
 
 /// Largest exposure in stops, to either side.
-const MAX_STOPS: f32 = 32.0;
+pub(super) const MAX_STOPS: f32 = 32.0;
 
 choice! {
     /// Light of a mesh.
