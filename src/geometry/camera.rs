@@ -44,6 +44,20 @@ impl MeshCamera {
         Self { origin, ..self }
     }
 
+    /// The view of a part of the picture when that is drawn `scale` times as wide and as high: `size` pixels from the
+    /// pixel `corner` of the larger picture on.
+    #[must_use]
+    pub fn enlarged(&self, scale: u32, corner: [u32; 2], [width, height]: [u32; 2]) -> Self {
+        let mut part = self.clone();
+        let [scale, x, y] = [scale, corner[0], corner[1]].map(f64::from);
+        let camera = &mut part.camera;
+        (camera.width, camera.height) = (width, height);
+        camera.focal_px = camera.focal_px.map(|focal| focal * scale);
+        let [column, row] = camera.principal_px.map(|px| px * scale);
+        camera.principal_px = [column - x, row - y];
+        part
+    }
+
     /// The camera in the world.
     pub fn in_world(&self) -> Camera {
         let back = self.origin.map(|axis| -axis);
@@ -63,8 +77,7 @@ impl MeshCamera {
         }
     }
 
-    /// Position of a point on the picture, in pixels. Points nearer than the near plane
-    /// are taken to lie on it.
+    /// Position of a point on the picture, in pixels. Points nearer than the near plane are taken to lie on it.
     #[inline]
     pub fn position_px(&self, position: [f32; 3]) -> [f64; 2] {
         let point = self.project(position);

@@ -14,6 +14,7 @@ pub mod grid;
 mod mirror;
 mod polygon;
 pub mod reorder;
+mod sets;
 mod smooth;
 pub mod surface;
 pub mod tessellate;

@@ -4,6 +4,7 @@ use nalgebra::Vector3;
 use rayon::prelude::*;
 
 use super::files::{Corner, Mesh, NONE, Smoothing};
+use super::sets::Sets;
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
@@ -185,7 +186,7 @@ fn sides(
         }
     }
     edges.sort_unstable();
-    let mut sets: Vec<usize> = (0..corners.len()).collect();
+    let mut sets = Sets::new(corners.len());
     let mut has_hard_edge = false;
     for edge in edges.chunk_by(|a, b| a.0 == b.0) {
         for (nth, &(_, a)) in edge.iter().enumerate() {
@@ -200,8 +201,7 @@ fn sides(
                     continue;
                 };
                 if rule.are_smooth(pair, [m, n]) {
-                    let [a, b] = [a, b].map(|at| set_of(&mut sets, at));
-                    sets[a.max(b)] = a.min(b);
+                    sets.join(fit(a), fit(b));
                 } else {
                     has_hard_edge = true;
                 }
@@ -213,22 +213,13 @@ fn sides(
     }
     let mut sums: Vec<Option<(Vector3<f64>, Vec<u32>)>> = vec![None; corners.len()];
     for at in (0..corners.len()).filter(|at| normals[*at].is_some()) {
-        let set = set_of(&mut sets, at);
-        let (sum, members) = sums[set].get_or_insert_default();
+        let set = sets.of(fit(at));
+        let (sum, members) = sums[set as usize].get_or_insert_default();
         *sum += areas[at];
         members.push(corners[at]);
     }
     let found = sums.into_iter().flatten();
     found.map(|(sum, members)| (unit(sum), members)).collect()
-}
-
-/// The first member of a set of connected triangles.
-fn set_of(sets: &mut [usize], mut at: usize) -> usize {
-    while sets[at] != at {
-        sets[at] = sets[sets[at]];
-        at = sets[at];
-    }
-    at
 }
 
 /// The normal of a triangle times twice its area.

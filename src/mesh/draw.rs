@@ -149,7 +149,8 @@ pub fn draw_mesh_task(
     Ok((picture, MeshResult::of(&visible, &shading)))
 }
 
-/// Distance of the near plane for the content of a box around a mesh, in the camera's space: a thousandth of the distance to its middle.
+/// Distance of the near plane for the content of a box in the camera's space: a thousandth of the distance to its
+/// middle.
 pub fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
     let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
     let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);

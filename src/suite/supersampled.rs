@@ -39,7 +39,7 @@ pub fn supersampled<'a>(
     let steps = task.steps(u64::from(SIDE * SIDE));
     for part in 0..SIDE * SIDE {
         let corner = [part % SIDE * width, part / SIDE * height];
-        let part = enlarged(view, corner);
+        let part = view.enlarged(SIDE, corner, [width, height]);
         let visible = VisibleFrame::new_task(source, [view, &part], &settings, task)?;
         let shading = visible.merged(source, MergeUnitKind::None);
         let picture = visible.picture(&shader(&part), &shading, Sampling::Centre, background);
@@ -54,14 +54,4 @@ pub fn supersampled<'a>(
     let pixels = sums.into_iter().map(|sum| sum.map(|c| c * share));
     let frame = Frame::from_pixels(width, height, pixels.collect());
     Ok(frame.taken_as(ColourSpace::Linear))
-}
-
-/// The view of the part of the enlarged picture that begins at `corner`.
-fn enlarged(view: &MeshCamera, corner: [u32; 2]) -> MeshCamera {
-    let mut part = view.clone();
-    let scale = f64::from(SIDE);
-    part.camera.focal_px = view.camera.focal_px.map(|focal| focal * scale);
-    let [x, y] = view.camera.principal_px.map(|px| px * scale);
-    part.camera.principal_px = [x - f64::from(corner[0]), y - f64::from(corner[1])];
-    part
 }

@@ -26,6 +26,7 @@ mod mesh_files;
 mod mesh_gltf;
 mod mesh_gltf_draco;
 mod mesh_gltf_extensions;
+mod mesh_gltf_lights;
 mod mesh_gltf_morphs;
 mod mesh_gltf_nodes;
 mod mesh_gltf_skins;

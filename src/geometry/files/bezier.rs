@@ -65,7 +65,7 @@ impl Rows<'_> {
         for _ in 0..count {
             points.push(self.row(text::number::<f64>)?);
         }
-        let origin = Middle::of(&points).map_or([0.0; 3], |middle| middle.origin());
+        let origin = Middle::origin_of(&points);
         let relative = |p: [f64; 3]| [0, 1, 2].map(|k| narrow(p[k] - origin[k]));
         let points = points.into_iter().map(relative).collect();
         for (number, patch) in &patches {

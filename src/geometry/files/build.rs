@@ -79,7 +79,7 @@ impl MeshBuilder {
     /// Chooses the origin for positions like these, before the first one is added. `single` holds positions as the
     /// file has them in single precision, which may be too coarse for them.
     pub(super) fn set_origin(&mut self, positions: &[[f64; 3]], single: &[[f64; 3]]) {
-        self.mesh.origin = Middle::of(positions).map_or([0.0; 3], |middle| middle.origin());
+        self.mesh.origin = Middle::origin_of(positions);
         let warning = Middle::of(single).and_then(|middle| middle.warning());
         warning.into_iter().for_each(|warning| self.warn(warning));
     }

@@ -40,13 +40,18 @@ impl Middle {
         Some(Self { centre, spread })
     }
 
-    /// The point to store positions relative to: zero, unless they are far from it.
-    pub(super) fn origin(&self) -> [f64; 3] {
+    /// The middle, or zero if the positions are not far from it.
+    fn origin(&self) -> [f64; 3] {
         let distance = largest(self.centre);
         match distance > FAR_SPREADS * self.spread && distance <= LARGEST_ORIGIN {
             true => self.centre,
             false => [0.0; 3],
         }
+    }
+
+    /// The point to store `positions` relative to.
+    pub(super) fn origin_of(positions: &[[f64; 3]]) -> [f64; 3] {
+        Self::of(positions).map_or([0.0; 3], |middle| middle.origin())
     }
 
     /// The warning about positions that the file holds in single precision, if it is too coarse for them.

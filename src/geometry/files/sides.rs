@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use super::mesh::{Corner, Mesh};
+use crate::sets::Sets;
 
 /// Relative size of a volume that may be a rounding error, as for a sheet with two sides.
 const ROUNDING: f64 = 1e-6;
@@ -16,7 +17,7 @@ const ROUNDING: f64 = 1e-6;
 /// file with clockwise faces: all surfaces together then enclose a negative volume, while a cavity is smaller
 /// than its surroundings.
 pub(super) fn mark_two_sided(mesh: &mut Mesh) {
-    let mut surfaces = Surfaces::new(mesh.positions.len());
+    let mut surfaces = Sets::new(mesh.positions.len());
     let faces = 0..mesh.faces();
     for face in faces.clone() {
         let corners = mesh.face(face);
@@ -107,36 +108,6 @@ fn scramble(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ number >> 31
-}
-
-/// Connected sets of positions.
-struct Surfaces {
-    parents: Vec<u32>,
-}
-
-impl Surfaces {
-    fn new(positions: usize) -> Self {
-        Self {
-            parents: (0_u32..).take(positions).collect(),
-        }
-    }
-
-    /// The position that stands for the surface of a position.
-    fn of(&mut self, position: u32) -> u32 {
-        let mut at = position;
-        while self.parents[at as usize] != at {
-            let above = self.parents[at as usize];
-            self.parents[at as usize] = self.parents[above as usize];
-            at = above;
-        }
-        at
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let [a, b] = [self.of(a), self.of(b)];
-        // The lower number stands for both, so that no sequence of faces changes the result.
-        self.parents[a.max(b) as usize] = a.min(b);
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::{GridSource, draw_runs};
-use quadrille_scene::Camera;
 
 /// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
 const MAX_QUADS: u64 = (1 << 31) - 1;
@@ -110,20 +109,10 @@ impl VisibleFrame {
     /// # Errors
     /// As [`Self::new_task`].
     pub fn enlarged(&self, source: &dyn GridSource, part: CropArea) -> Result<Self> {
-        let zoom = f64::from(part.zoom);
-        let [width, height] = part.size.map(|side| side * part.zoom);
-        let from = &self.view.camera;
-        let camera = Camera {
-            width,
-            height,
-            focal_px: from.focal_px.map(|focal| focal * zoom),
-            principal_px: [0, 1]
-                .map(|axis| (from.principal_px[axis] - f64::from(part.corner[axis])) * zoom),
-            ..from.clone()
-        };
-        let view = MeshCamera::new(camera, self.view.near);
+        let [size, corner] = [part.size, part.corner].map(|px| px.map(|px| px * part.zoom));
+        let view = self.view.enlarged(part.zoom, corner, size);
         let settings = FrameSettings {
-            size: [width, height],
+            size,
             pattern: SamplePattern::standard(1)?.shared(),
             ..self.settings
         };

@@ -1,0 +1,33 @@
+//! Sets that grow together: connected parts of a mesh.
+
+/// Disjoint sets of the numbers below a count.
+pub(crate) struct Sets {
+    parents: Vec<u32>,
+}
+
+impl Sets {
+    /// Sets of one number each.
+    pub(crate) fn new(count: usize) -> Self {
+        Self {
+            parents: (0_u32..).take(count).collect(),
+        }
+    }
+
+    /// The least number of the set of a number.
+    pub(crate) fn of(&mut self, number: u32) -> u32 {
+        let mut at = number;
+        while self.parents[at as usize] != at {
+            let above = self.parents[at as usize];
+            self.parents[at as usize] = self.parents[above as usize];
+            at = above;
+        }
+        at
+    }
+
+    /// Joins the sets of two numbers.
+    pub(crate) fn join(&mut self, a: u32, b: u32) {
+        let [a, b] = [self.of(a), self.of(b)];
+        // The lower number stands for both, so that no order of joins changes the result.
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+}
