@@ -19,6 +19,15 @@ const UNMERGED: MergeUnitKind = MergeUnitKind::None;
 /// Draws over a black picture of a square from pixel 1 to pixel 7, cut along the diagonal from its upper left corner, with
 /// 4 samples per pixel. The first triangle is the upper right half. Returns the bytes of a pixel of the canvas.
 fn drawn(unit: MergeUnitKind, overlay: Overlay) -> impl Fn(u32, u32) -> [u8; 3] {
+    drawn_part(unit, overlay, [[0; 2], [SIDE; 2]])
+}
+
+/// The same over the part of the picture from `corner` on.
+fn drawn_part(
+    unit: MergeUnitKind,
+    overlay: Overlay,
+    [corner, size]: [[u32; 2]; 2],
+) -> impl Fn(u32, u32) -> [u8; 3] {
     let at = |x: f32, y: f32| [(x - 4.0) / 8.0, (y - 4.0) / 8.0, 1.0];
     let corners = vec![at(1.0, 1.0), at(7.0, 1.0), at(7.0, 7.0), at(1.0, 7.0)];
     let mut square = mesh(corners, &[vec![0, 1, 2], vec![0, 2, 3]]);
@@ -45,9 +54,11 @@ fn drawn(unit: MergeUnitKind, overlay: Overlay) -> impl Fn(u32, u32) -> [u8; 3] 
         picture: None,
         unmerged: None,
     };
+    let mut part = OverlayDrawing::part([SIDE; 2], None).unwrap();
+    (part.corner, part.size) = (corner, size);
     let drawing = OverlayDrawing {
         title: "square".to_owned(),
-        part: OverlayDrawing::part([SIDE; 2], None).unwrap(),
+        part,
         overlays: &[overlay],
         scale: Scale {
             least: 1,
@@ -124,6 +135,24 @@ fn edges_lie_along_the_diagonal_and_around_the_square() {
         assert_eq!(vertices(at.0, at.1), [255, 255, 0], "{at:?}");
     }
     assert_eq!(vertices(64, 64), black);
+}
+
+#[test]
+fn a_part_of_the_picture_has_the_drawings_of_the_whole() {
+    let (corner, size) = ([2, 4], [6, 4]);
+    for overlay in [
+        Overlay::Quads,
+        Overlay::Edges,
+        Overlay::Samples,
+        Overlay::Vertices,
+    ] {
+        let whole = drawn(UNMERGED, overlay);
+        let part = drawn_part(UNMERGED, overlay, [corner, size]);
+        for (x, y) in (0..16 * size[1]).flat_map(|y| (0..16 * size[0]).map(move |x| (x, y))) {
+            let expected = whole(x + 16 * corner[0], y + 16 * corner[1]);
+            assert_eq!(part(x, y), expected, "{overlay:?}: {x}, {y}");
+        }
+    }
 }
 
 #[test]
