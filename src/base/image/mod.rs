@@ -10,6 +10,8 @@ mod frame;
 mod layers;
 mod memory;
 pub mod metrics;
+pub mod orientation;
+pub mod resize;
 pub mod srgb;
 
 pub use eight_bit::{from_8_bit, to_8_bit};

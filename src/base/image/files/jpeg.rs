@@ -9,6 +9,7 @@ use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 use super::limits::stated_size;
 use super::png::{io_error, rgb};
 use crate::error::{Error, Result};
+use crate::image::orientation::Orientation;
 use crate::image::{Frame, from_8_bit};
 
 /// The first bytes of every JPEG file: start of image, and of the next marker.
@@ -32,12 +33,11 @@ impl JpegQuality {
 /// bit, and every channel has at most 16 pixels per sample.
 const MAX_PIXELS_PER_BYTE: u64 = 8 * 64 * 16;
 
-/// Decodes a JPEG file to values of 0 to 1 with alpha 1. The orientation of the camera is ignored, as by
-/// the trainers of 3D Gaussian splatting.
-pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+/// Decodes a JPEG file to values of 0 to 1 with alpha 1, as stored, with the orientation that it states.
+pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, Orientation)> {
     let broken =
         |e: image::ImageError| Error::malformed(named, "JPEG", "a whole picture", e.to_string());
-    let decoder = JpegDecoder::new(Cursor::new(content)).map_err(broken)?;
+    let mut decoder = JpegDecoder::new(Cursor::new(content)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;
     if size.pixels() > content.len() as u64 * MAX_PIXELS_PER_BYTE {
@@ -45,6 +45,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let found = format!("{} bytes", content.len());
         return Err(Error::malformed(named, "file length", expected, found));
     }
+    let orientation = stated_orientation(&mut decoder);
     let picture = DynamicImage::from_decoder(decoder)
         .map_err(broken)?
         .into_rgb8();
@@ -52,7 +53,16 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let [r, g, b] = pixel.0.map(from_8_bit);
         [r, g, b, 1.0]
     });
-    Ok(Frame::from_pixels(width, height, pixels.collect()))
+    let frame = Frame::from_pixels(width, height, pixels.collect());
+    Ok((frame, orientation))
+}
+
+/// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.
+pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+    let stated = decoder.orientation();
+    stated.map_or(Orientation::UPRIGHT, |stated| {
+        Orientation::of_exif(stated.to_exif())
+    })
 }
 
 /// Writes an opaque picture without subsampling of its chroma (4:4:4).

@@ -32,9 +32,9 @@ pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
 
 /// Size of a picture in pixels, within the limits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Size {
-    pub(super) width: u32,
-    pub(super) height: u32,
+pub(crate) struct Size {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
 }
 
 impl Size {
@@ -44,7 +44,7 @@ impl Size {
 }
 
 /// Checks the size that a header states: at least 1 x 1, and within the limits.
-pub(super) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
+pub(crate) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
     if width == 0 || height == 0 {
         let (expected, found) = ("at least 1 x 1 pixels", format!("{width} x {height}"));
         return Err(Error::malformed(named, "picture size", expected, found));

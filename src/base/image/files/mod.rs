@@ -10,7 +10,7 @@
 //!
 //! PNG files are in sRGB, and say so; JPEG and WebP files are in sRGB. The others hold colours in the picture's own
 //! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for
-//! meshes, unless chosen otherwise. Files are read as sRGB.
+//! meshes, unless chosen otherwise. Files are read as sRGB. Photos are turned as their EXIF data say.
 //!
 //! The extension decides the format when writing, the first bytes of the content when reading.
 //! Readers check the sizes in headers against limits and against the length of the file before they
@@ -30,6 +30,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use super::orientation::Orientation;
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
 use crate::output::{write_whole, write_whole_task};
@@ -39,6 +40,7 @@ pub use planes::Plane;
 pub use webp::encode_webp;
 
 use band::PushBand;
+pub(crate) use limits::stated_size;
 use limits::{MAX_FILE_BYTES, check_size};
 pub(crate) use png::{MAGIC as PNG_MAGIC, straight_8_bit};
 
@@ -168,16 +170,63 @@ fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Decodes the content of a picture file; `named` is its name in errors.
+/// Decodes the content of a picture file, and turns the picture upright; `named` is its name in errors.
 ///
 /// # Errors
 /// As [`read`], without [`Error::Read`].
 pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+    decode_photo(content, named).map(Photo::upright)
+}
+
+/// A picture as a file holds it.
+#[derive(Debug, Clone)]
+pub struct Photo {
+    /// The pixels in the order of the file.
+    pub stored: Frame,
+    /// Orientation that the file states in its EXIF data.
+    pub orientation: Orientation,
+    /// Whether the file holds 8 bits per channel.
+    pub is_eight_bit: bool,
+}
+
+impl Photo {
+    /// The picture as it is looked at.
+    pub fn upright(self) -> Frame {
+        self.orientation.upright(self.stored)
+    }
+}
+
+/// Reads the picture file `path` without turning it upright.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_photo(path: &Path) -> Result<Photo> {
+    let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    decode_photo(&content_of(file, path)?, path)
+}
+
+/// Decodes the content of a picture file without turning the picture upright; `named` is its name in errors.
+///
+/// # Errors
+/// As [`read`], without [`Error::Read`].
+pub fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
+    let floats = |stored| Photo {
+        stored,
+        orientation: Orientation::UPRIGHT,
+        is_eight_bit: false,
+    };
     match PictureFormat::of_content(content) {
         Some(PictureFormat::Png) => png::decode(content, named),
-        Some(PictureFormat::Exr) => exr::decode(content, named),
-        Some(PictureFormat::Npy) => npy::decode(content, named),
-        Some(PictureFormat::Jpeg(_)) => jpeg::decode(content, named),
+        Some(PictureFormat::Exr) => exr::decode(content, named).map(floats),
+        Some(PictureFormat::Npy) => npy::decode(content, named).map(floats),
+        Some(PictureFormat::Jpeg(_)) => {
+            let (stored, orientation) = jpeg::decode(content, named)?;
+            Ok(Photo {
+                stored,
+                orientation,
+                is_eight_bit: true,
+            })
+        }
         Some(PictureFormat::WebP) | None => Err(Error::malformed(
             named,
             "first bytes",

@@ -7,7 +7,9 @@ use image::codecs::png::{PngDecoder, PngEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 use png::{ColorType, Compression, Encoder, SrgbRenderingIntent};
 
+use super::Photo;
 use super::band::PushBand;
+use super::jpeg::stated_orientation;
 use super::limits::{check_compressed_length, stated_size};
 use crate::error::{Error, Result};
 use crate::image::{Frame, to_8_bit};
@@ -24,15 +26,18 @@ const SRGB: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
 /// Minimum size of a pixel before compression, in bits: black and white.
 const MIN_BITS_PER_PIXEL: u64 = 1;
 
-/// Decodes a PNG file to values of 0 to 1, colour times alpha. Gamma and colour space are ignored, as
+/// Decodes a PNG file to values of 0 to 1, colour times alpha, as stored. Gamma and colour space are ignored, as
 /// by the trainers of 3D Gaussian splatting.
-pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
+pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
     let broken =
         |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e.to_string());
-    let decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
+    let mut decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;
     check_compressed_length(named, content, size, MIN_BITS_PER_PIXEL)?;
+    let orientation = stated_orientation(&mut decoder);
+    let channels = u16::from(decoder.color_type().channel_count());
+    let is_eight_bit = decoder.color_type().bits_per_pixel() == 8 * channels;
     // 8-bit values are multiplied by 257: v / 255 and 257 v / 65535 are the same f32.
     let picture = DynamicImage::from_decoder(decoder)
         .map_err(broken)?
@@ -41,7 +46,11 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         let [r, g, b, a] = pixel.0.map(|v| f32::from(v) / f32::from(u16::MAX));
         [r * a, g * a, b * a, a]
     });
-    Ok(Frame::from_pixels(width, height, pixels.collect()))
+    Ok(Photo {
+        stored: Frame::from_pixels(width, height, pixels.collect()),
+        orientation,
+        is_eight_bit,
+    })
 }
 
 /// Writes RGB when every alpha rounds to 255, else RGBA, both in sRGB.

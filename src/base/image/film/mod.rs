@@ -14,7 +14,9 @@ mod apng;
 mod av1;
 mod facts;
 mod rate;
+mod reader;
 mod y4m;
+mod y4m_reader;
 mod yuv;
 
 use std::io::{self, Write};
@@ -23,6 +25,7 @@ use std::path::Path;
 use super::Frame;
 pub use facts::FilmFacts;
 pub use rate::FrameRate;
+pub use reader::{FilmReader, is_film_name};
 
 /// The format of a film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -59,3 +59,130 @@ fn code(factors: [i32; 3], rgb: [i32; 3], bits: u32, offset: i32) -> u8 {
     let rounded = offset + ((sum + (1 << (bits - 1))) >> bits);
     u8::try_from(rounded.clamp(0, 255)).unwrap_or(u8::MAX)
 }
+
+/// Sharing of chroma samples by pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subsampling {
+    /// No chroma: greys.
+    Mono,
+    /// A sample for every pixel.
+    None,
+    /// A sample for two columns.
+    Columns,
+    /// A sample for two columns and two rows.
+    Both,
+}
+
+impl Subsampling {
+    /// Size of the chroma planes of a picture of `size` (width, height).
+    fn chroma_size(self, [width, height]: [u32; 2]) -> [u32; 2] {
+        match self {
+            Self::Mono => [0, 0],
+            Self::None => [width, height],
+            Self::Columns => [width.div_ceil(2), height],
+            Self::Both => [width.div_ceil(2), height.div_ceil(2)],
+        }
+    }
+
+    /// Bytes of a picture of `size` (width, height).
+    pub(super) fn bytes(self, size: [u32; 2]) -> u64 {
+        let area = |[width, height]: [u32; 2]| u64::from(width) * u64::from(height);
+        area(size) + 2 * area(self.chroma_size(size))
+    }
+}
+
+/// Scale and offset of the codes of luma and of chroma.
+struct CodeRange {
+    black: f32,
+    luma: f32,
+    chroma: f32,
+}
+
+const LIMITED: CodeRange = CodeRange {
+    black: 16.0,
+    luma: 219.0,
+    chroma: 224.0,
+};
+const FULL: CodeRange = CodeRange {
+    black: 0.0,
+    luma: 255.0,
+    chroma: 255.0,
+};
+
+/// The picture of the planes Y', Cb, Cr, which have all their bytes. A chroma sample is the chroma of all pixels that
+/// share it. YUV4MPEG2 has no tag for the matrix, which is taken as BT.709.
+pub(super) fn frame_of_planes(
+    planes: &[u8],
+    size: [u32; 2],
+    subsampling: Subsampling,
+    is_full_range: bool,
+) -> Frame {
+    let range = if is_full_range { FULL } else { LIMITED };
+    let [width, height] = size.map(|side| side as usize);
+    let chroma = subsampling.chroma_size(size).map(|side| side as usize);
+    let (luma, rest) = planes.split_at(width * height);
+    let (cb, cr) = rest.split_at(chroma[0] * chroma[1]);
+    let shift = |own: usize, all: usize| usize::from(own < all);
+    let shifts = [shift(chroma[0], width), shift(chroma[1], height)];
+    let mut pixels = Vec::with_capacity(luma.len());
+    for y in 0..height {
+        for x in 0..width {
+            let grey = (f32::from(luma[y * width + x]) - range.black) / range.luma;
+            let at = (y >> shifts[1]) * chroma[0] + (x >> shifts[0]);
+            let centred = |plane: &[u8]| {
+                let code = plane
+                    .get(at)
+                    .map_or(NEUTRAL as f32, |&code| f32::from(code));
+                (code - NEUTRAL as f32) / range.chroma
+            };
+            let (blue, red) = match subsampling {
+                Subsampling::Mono => (0.0, 0.0),
+                _ => (1.8556 * centred(cb), 1.5748 * centred(cr)),
+            };
+            let green = (0.2126 * red + 0.0722 * blue) / 0.7152;
+            let rgb = [grey + red, grey - green, grey + blue].map(|c| c.clamp(0.0, 1.0));
+            pixels.push([rgb[0], rgb[1], rgb[2], 1.0]);
+        }
+    }
+    Frame::from_pixels(size[0], size[1], pixels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_give_the_colours_back_where_chroma_is_even() {
+        let colours = [
+            [0.1, 0.7, 0.3, 1.0],
+            [1.0, 0.0, 0.0, 1.0],
+            [0.5, 0.5, 0.5, 1.0],
+        ];
+        for colour in colours {
+            let frame = Frame::from_pixels(5, 3, vec![colour; 15]);
+            let planes = planes(&frame);
+            assert_eq!(planes.len() as u64, Subsampling::Both.bytes([5, 3]));
+            let back = frame_of_planes(&planes, [5, 3], Subsampling::Both, false);
+            for pixel in back.pixels() {
+                for (a, b) in pixel.iter().zip(&colour) {
+                    // Half a code of luma, and of chroma times 1.8556.
+                    assert!((a - b).abs() < 1.5 / 219.0, "{pixel:?} {colour:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chroma_sample_stands_for_two_columns() {
+        // Two rows of four pixels; 4:2:2.
+        let planes = [&[126; 8][..], &[128; 4], &[240, 128, 128, 16]].concat();
+        let frame = frame_of_planes(&planes, [4, 2], Subsampling::Columns, false);
+        let reds: Vec<bool> = frame.pixels().iter().map(|p| p[0] > p[1] + 0.1).collect();
+        let greens: Vec<bool> = frame.pixels().iter().map(|p| p[1] > p[0] + 0.1).collect();
+        assert_eq!(reds, [true, true, false, false, false, false, false, false]);
+        assert_eq!(
+            greens,
+            [false, false, false, false, false, false, true, true]
+        );
+    }
+}

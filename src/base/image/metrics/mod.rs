@@ -20,6 +20,7 @@ use serde::Serialize;
 pub use self::planes::Protocol;
 
 use self::planes::Pair;
+use self::ssim::Windows;
 use super::Frame;
 use crate::error::{Error, Result};
 
@@ -29,8 +30,9 @@ pub struct Comparison {
     /// Peak signal-to-noise ratio over all pixels and the three colour channels, in decibels:
     /// `10 log10(1 / mse)`; `None` when the colours are identical under the protocol.
     pub psnr_db: Option<f64>,
-    /// Structural similarity (Wang et al. 2004): 11 x 11 Gaussian window of sigma 1.5, zeros beyond
-    /// the edge, C1 = 0.01^2, C2 = 0.03^2, mean over pixels and channels; 1 when identical.
+    /// Structural similarity (Wang et al. 2004): 11 x 11 Gaussian window of sigma 1.5, C1 = 0.01^2, C2 = 0.03^2, mean
+    /// over pixels and channels; 1 when identical. Beyond the edge are zeros; under [`Protocol::Gsplat`], pixels
+    /// whose windows reach beyond it are left out.
     pub ssim: f64,
     /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in
     /// `[0, 1]`; 0 when identical.
@@ -122,17 +124,78 @@ pub fn compare_over(
     background: [f32; 3],
     protocol: Protocol,
 ) -> Result<(Comparison, Vec<f32>)> {
-    if background == [0.0; 3] {
-        return compare_with_map(a, b, protocol);
-    }
-    let alpha_max_abs = checked_pair(a, b, protocol)?.alpha_max_abs;
-    let (comparison, errors) =
-        compare_with_map(&a.over(background), &b.over(background), protocol)?;
-    let comparison = Comparison {
-        alpha_max_abs,
-        ..comparison
+    let measure = Measure {
+        protocol,
+        background,
+        mask: None,
     };
-    Ok((comparison, errors))
+    measure.compare(a, b)
+}
+
+/// How two pictures are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Measure<'a> {
+    /// Conversion of values.
+    pub protocol: Protocol,
+    /// Colour behind both pictures, in sRGB.
+    pub background: [f32; 3],
+    /// Whether each pixel counts, row by row from the top; `None` if all do. The others are black in both pictures, and
+    /// all metrics are means over the pixels that count.
+    pub mask: Option<&'a [bool]>,
+}
+
+impl Measure<'_> {
+    /// Compares two pictures. Also returns the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
+    ///
+    /// # Errors
+    /// As [`compare`]; and [`Error::Argument`] for a mask of another size, or one in which no pixel counts.
+    pub fn compare(&self, a: &Frame, b: &Frame) -> Result<(Comparison, Vec<f32>)> {
+        let pixels = a.pixels().len();
+        if let Some(mask) = self.mask {
+            if mask.len() != pixels {
+                let found = format!("{} pixels", mask.len());
+                return Err(Error::argument("mask", format!("{pixels} pixels"), found));
+            }
+            if !mask.contains(&true) {
+                let expected = "at least one pixel that counts";
+                return Err(Error::argument("mask", expected, "none"));
+            }
+        }
+        let seen = |pair: Pair| self.measured(&pair);
+        if self.background == [0.0; 3] {
+            return Ok(seen(checked_pair(a, b, self.protocol, self.mask)?));
+        }
+        let alpha_max_abs = checked_pair(a, b, self.protocol, self.mask)?.alpha_max_abs;
+        let [a, b] = [a, b].map(|picture| picture.over(self.background));
+        let (comparison, errors) = seen(checked_pair(&a, &b, self.protocol, self.mask)?);
+        let comparison = Comparison {
+            alpha_max_abs,
+            ..comparison
+        };
+        Ok((comparison, errors))
+    }
+
+    fn measured(&self, pair: &Pair) -> (Comparison, Vec<f32>) {
+        let [mse, max_abs, p99_9_abs] = psnr::differences(pair);
+        let errors = flip::error_map(pair);
+        let counted = errors.iter().enumerate().filter(|(at, _)| pair.counts(*at));
+        let sum: f64 = counted.map(|(_, error)| f64::from(*error)).sum();
+        let windows = match self.protocol {
+            Protocol::Gsplat => Windows::Within,
+            Protocol::Inria | Protocol::Float => Windows::All,
+        };
+        let comparison = Comparison {
+            psnr_db: psnr::psnr_db(mse),
+            ssim: ssim::ssim(pair, windows),
+            flip: sum / pair.counted() as f64,
+            max_abs,
+            p99_9_abs,
+            mse,
+            alpha_max_abs: pair.alpha_max_abs,
+            non_finite_pixels: pair.non_finite_pixels,
+        };
+        (comparison, errors)
+    }
 }
 
 /// Peak signal-to-noise ratio of colours as floats, in decibels; infinite when they are the same.
@@ -144,12 +207,12 @@ pub fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
 /// Peak signal-to-noise ratio of colours as floats, in decibels, and the largest difference of a colour
 /// channel. Equal to the results of [`compare`], without the cost of its slower metrics.
 pub fn psnr_and_max_abs(a: &Frame, b: &Frame) -> Result<(Option<f64>, f64)> {
-    let [mse, max_abs, _] = psnr::differences(&checked_pair(a, b, Protocol::Float)?);
+    let [mse, max_abs, _] = psnr::differences(&checked_pair(a, b, Protocol::Float, None)?);
     Ok((psnr::psnr_db(mse), max_abs))
 }
 
 /// Prepares two pictures for the metrics.
-fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Pair> {
+fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>) -> Result<Pair> {
     let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
         let what = "size of the second picture";
@@ -159,7 +222,7 @@ fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Pair> {
         let what = "size of the pictures";
         return Err(Error::argument(what, "at least 1 x 1", size(a)));
     }
-    Ok(Pair::new(&a.to_srgb(), &b.to_srgb(), protocol))
+    Ok(Pair::new(&a.to_srgb(), &b.to_srgb(), protocol, mask))
 }
 
 /// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
@@ -171,19 +234,5 @@ pub fn compare_with_map(
     b: &Frame,
     protocol: Protocol,
 ) -> Result<(Comparison, Vec<f32>)> {
-    let pair = checked_pair(a, b, protocol)?;
-    let [mse, max_abs, p99_9_abs] = psnr::differences(&pair);
-    let errors = flip::error_map(&pair);
-    let sum: f64 = errors.iter().copied().map(f64::from).sum();
-    let comparison = Comparison {
-        psnr_db: psnr::psnr_db(mse),
-        ssim: ssim::ssim(&pair),
-        flip: sum / errors.len() as f64,
-        max_abs,
-        p99_9_abs,
-        mse,
-        alpha_max_abs: pair.alpha_max_abs,
-        non_finite_pixels: pair.non_finite_pixels,
-    };
-    Ok((comparison, errors))
+    compare_over(a, b, [0.0; 3], protocol)
 }

@@ -11,6 +11,9 @@ choice! {
         /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
         #[default]
         Inria = "inria",
+        /// Clamped to `[0, 1]` and not rounded, as gsplat measures its renders (`examples/simple_trainer.py`). SSIM is the
+        /// mean over the pixels whose windows lie within the picture, as in `torchmetrics`.
+        Gsplat = "gsplat" | "nerfstudio",
         /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
         Float = "float",
     }
@@ -28,6 +31,8 @@ pub(super) struct Pair {
     pub(super) peak: f32,
     /// Premultiplied colour, in units of `1 / peak`.
     pub(super) colours: [Planes; 2],
+    /// Whether each pixel counts; `None` if all do.
+    pub(super) mask: Option<Vec<bool>>,
     /// The largest difference of alpha, in units of 1.0.
     pub(super) alpha_max_abs: f64,
     /// Pixels with a NaN or infinite channel in either picture.
@@ -35,8 +40,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Converts `a` and `b`, which have the same size, under `protocol`.
-    pub(super) fn new(a: &Frame, b: &Frame, protocol: Protocol) -> Self {
+    /// Converts `a` and `b`, which have the same size, under `protocol`. Pixels that do not count are black in both.
+    pub(super) fn new(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>) -> Self {
         let count = a.pixels().len();
         let empty = || [(); 3].map(|()| Vec::with_capacity(count));
         let mut pair = Self {
@@ -44,17 +49,24 @@ impl Pair {
             height: a.height() as usize,
             peak: match protocol {
                 Protocol::Inria => f32::from(u8::MAX),
-                Protocol::Float => 1.0,
+                Protocol::Gsplat | Protocol::Float => 1.0,
             },
             colours: [empty(), empty()],
+            mask: mask.map(<[bool]>::to_vec),
             alpha_max_abs: 0.0,
             non_finite_pixels: 0,
         };
         let number = |value: f32| match protocol {
             Protocol::Inria => f32::from(to_8_bit(value)),
+            Protocol::Gsplat => value.clamp(0.0, 1.0),
             Protocol::Float => value,
         };
-        for (p, q) in a.pixels().iter().zip(b.pixels()) {
+        for (at, (p, q)) in a.pixels().iter().zip(b.pixels()).enumerate() {
+            if mask.is_some_and(|mask| !mask[at]) {
+                let planes = pair.colours.iter_mut().flatten();
+                planes.for_each(|plane| plane.push(0.0));
+                continue;
+            }
             let finite = p.iter().chain(q).all(|value| value.is_finite());
             pair.non_finite_pixels += u64::from(!finite);
             for channel in 0..3 {
@@ -67,6 +79,18 @@ impl Pair {
             pair.alpha_max_abs = pair.alpha_max_abs.max(alpha.abs() / f64::from(pair.peak));
         }
         pair
+    }
+
+    /// Number of pixels that count.
+    pub(super) fn counted(&self) -> usize {
+        let all = self.width * self.height;
+        let inside = |mask: &Vec<bool>| mask.iter().filter(|counts| **counts).count();
+        self.mask.as_ref().map_or(all, inside)
+    }
+
+    /// Whether pixel `at` counts.
+    pub(super) fn counts(&self, at: usize) -> bool {
+        self.mask.as_ref().is_none_or(|mask| mask[at])
     }
 }
 
@@ -97,7 +121,7 @@ mod tests {
         assert_eq!(made_finite(inf, -inf), (0.0, 1.0));
         assert_eq!(made_finite(nan, inf), (0.0, 1.0));
         let frame = |value: f32| Frame::from_pixels(2, 1, vec![[value, 0.0, 0.0, nan], [0.0; 4]]);
-        let pair = Pair::new(&frame(nan), &frame(0.75), Protocol::Inria);
+        let pair = Pair::new(&frame(nan), &frame(0.75), Protocol::Inria, None);
         assert_eq!(pair.non_finite_pixels, 1);
         assert_eq!((pair.colours[0][0][0], pair.colours[1][0][0]), (0.0, 191.0));
         assert_eq!(pair.alpha_max_abs, 0.0, "the same NaN in both");

@@ -7,8 +7,8 @@ use crate::math::whole;
 /// pixels at the edge of a splat, and the maximum alone would hide the rest.
 const HIGH_PERCENTILE: f64 = 99.9;
 
-/// Differences of colour of a pair with at least one pixel, in units of 1.0: the mean square over all
-/// pixels and channels; and over pixels, of the largest of the three channels, the maximum and the
+/// Differences of colour of a pair with at least one pixel that counts, in units of 1.0: the mean square over all
+/// pixels that count and all channels; and over these pixels, of the largest of the three channels, the maximum and the
 /// 99.9th percentile.
 pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     let [a, b] = &pair.colours;
@@ -22,7 +22,15 @@ pub(super) fn differences(pair: &Pair) -> [f64; 3] {
             *largest = largest.max(difference);
         }
     }
-    let mse = squares / (a[0].len() as f64 * 3.0 * peak * peak);
+    if pair.mask.is_some() {
+        let inside = largest
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| pair.counts(*at));
+        largest = inside.map(|(_, difference)| *difference).collect();
+    }
+    // Pixels that do not count add nothing.
+    let mse = squares / (largest.len() as f64 * 3.0 * peak * peak);
     let max_abs = largest.iter().copied().fold(0.0, f64::max) / peak;
     [
         mse,

@@ -20,24 +20,48 @@ const C1: f64 = 0.01 * 0.01;
 /// `(K2 L)^2` with K2 = 0.03 and a peak L of 1.
 const C2: f64 = 0.03 * 0.03;
 
-/// Mean structural similarity over all pixels and the three channels, with zeros outside the picture:
-/// -1 to 1, and 1 for equal pictures. It is computed in double precision, since variances are small
-/// differences of large means.
-pub(super) fn ssim(pair: &Pair) -> f64 {
+/// Pixels whose windows count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Windows {
+    /// All pixels, with zeros beyond the edge of the picture.
+    All,
+    /// Pixels whose windows lie within the picture; all pixels of a picture that has none.
+    Within,
+}
+
+/// Mean structural similarity over the pixels that count and the three channels: -1 to 1, and 1 for equal pictures. It
+/// is computed in double precision, since variances are small differences of large means.
+pub(super) fn ssim(pair: &Pair, windows: Windows) -> f64 {
     let window = window();
+    let reach = usize::from(WINDOW_PIXELS / 2);
+    let is_large = pair.width.min(pair.height) > 2 * reach;
+    let margin = if windows == Windows::Within && is_large {
+        reach
+    } else {
+        0
+    };
+    let (columns, lines) = (margin..pair.width - margin, margin..pair.height - margin);
     let [a, b] = &pair.colours;
-    let mut sum = 0.0;
+    let (mut sum, mut count) = (0.0, 0);
     for (a, b) in a.iter().zip(b) {
-        let rows = (0..pair.height)
+        let rows = lines
+            .clone()
             .into_par_iter()
             .map_init(WindowedMeans::default, |rows, y| {
                 rows.filter(a, b, pair, &window, y);
-                rows.sum()
+                let counted = columns.clone().filter(|x| pair.counts(y * pair.width + x));
+                counted.fold((0.0, 0), |(sum, count), x| {
+                    (sum + rows.similarity(x), count + 1)
+                })
             });
         // Summed in the order of the rows, so that threads do not change the result.
-        sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
+        for (row, counted) in rows.collect::<Vec<(f64, usize)>>() {
+            sum += row;
+            count += counted;
+        }
     }
-    sum / (3.0 * (pair.width * pair.height) as f64)
+    // A mask may leave no pixel whose window lies within the picture.
+    if count == 0 { 1.0 } else { sum / count as f64 }
 }
 
 /// The window along one axis, of sum 1.
@@ -77,17 +101,13 @@ impl WindowedMeans {
         row.mean_of(|p, q| p * q, mean_ab);
     }
 
-    /// The sum of the similarities along the row.
-    fn sum(&self) -> f64 {
-        let [a, b, aa, bb, ab] = &self.means;
-        let similarity = |x: usize| {
-            let (mean_a, mean_b) = (a[x], b[x]);
-            let variances = aa[x] - mean_a * mean_a + bb[x] - mean_b * mean_b;
-            let covariance = ab[x] - mean_a * mean_b;
-            let luminance = (2.0 * mean_a * mean_b + C1) / (mean_a * mean_a + mean_b * mean_b + C1);
-            luminance * (2.0 * covariance + C2) / (variances + C2)
-        };
-        (0..a.len()).map(similarity).sum()
+    /// The similarity at column `x`.
+    fn similarity(&self, x: usize) -> f64 {
+        let [mean_a, mean_b, aa, bb, ab] = [0, 1, 2, 3, 4].map(|i| self.means[i][x]);
+        let variances = aa - mean_a * mean_a + bb - mean_b * mean_b;
+        let covariance = ab - mean_a * mean_b;
+        let luminance = (2.0 * mean_a * mean_b + C1) / (mean_a * mean_a + mean_b * mean_b + C1);
+        luminance * (2.0 * covariance + C2) / (variances + C2)
     }
 }
 

@@ -1,0 +1,124 @@
+//! Reading of YUV4MPEG2.
+
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use super::yuv::{Subsampling, frame_of_planes};
+use crate::error::{Error, Result};
+use crate::image::Frame;
+use crate::image::files::stated_size;
+
+/// The first bytes of every film.
+pub(super) const MAGIC: &[u8] = b"YUV4MPEG2";
+/// Maximum length of the line of a header, in bytes (assumed; writers use below 200).
+const MAX_LINE_BYTES: u64 = 4096;
+
+/// The pictures of a progressive film of 8 bits.
+pub(super) struct Y4mReader<R> {
+    source: R,
+    path: PathBuf,
+    size: [u32; 2],
+    subsampling: Subsampling,
+    is_full_range: bool,
+    read: u64,
+}
+
+impl<R: BufRead> Y4mReader<R> {
+    pub(super) fn begin(mut source: R, path: &Path) -> Result<Self> {
+        let line = line(&mut source, path)?;
+        let (mut size, mut chroma, mut is_full_range) = ([0; 2], "420", false);
+        for tag in line.split(' ').skip(1).filter(|tag| !tag.is_empty()) {
+            let value = tag.get(1..).unwrap_or_default();
+            let number = || {
+                let wrong = || Error::malformed(path, "header", "a whole number of pixels", tag);
+                value.parse::<u64>().map_err(|_| wrong())
+            };
+            match tag.as_bytes()[0] {
+                b'W' => size[0] = number()?,
+                b'H' => size[1] = number()?,
+                b'C' => chroma = value,
+                b'I' if !matches!(value, "p" | "?") => {
+                    let expected = "a progressive film (Ip)";
+                    return Err(Error::malformed(path, "header", expected, tag));
+                }
+                b'X' if value == "COLORRANGE=FULL" => is_full_range = true,
+                _ => {}
+            }
+        }
+        let checked = stated_size(path, size[0], size[1])?;
+        let subsampling = match chroma {
+            "mono" => Subsampling::Mono,
+            "420" | "420jpeg" | "420mpeg2" | "420paldv" => Subsampling::Both,
+            "422" => Subsampling::Columns,
+            "444" => Subsampling::None,
+            other => {
+                let expected =
+                    "8 bits: C420, C422, C444 or Cmono (`ffmpeg -pix_fmt yuv420p` converts others)";
+                return Err(Error::malformed(
+                    path,
+                    "header",
+                    expected,
+                    format!("C{other}"),
+                ));
+            }
+        };
+        Ok(Self {
+            source,
+            path: path.to_owned(),
+            size: [checked.width, checked.height],
+            subsampling,
+            is_full_range,
+            read: 0,
+        })
+    }
+
+    pub(super) fn next_frame(&mut self) -> Result<Option<Frame>> {
+        let path = &self.path;
+        let place = format!("frame {}", self.read);
+        if self
+            .source
+            .fill_buf()
+            .map_err(|e| Error::read(path, e))?
+            .is_empty()
+        {
+            return Ok(None);
+        }
+        let line = line(&mut self.source, path)?;
+        if line.split(' ').next() != Some("FRAME") {
+            return Err(Error::malformed(path, place, "a line FRAME", line));
+        }
+        let bytes = self.subsampling.bytes(self.size);
+        let mut planes = Vec::new();
+        let read = self.source.by_ref().take(bytes).read_to_end(&mut planes);
+        read.map_err(|e| Error::read(path, e))?;
+        if (planes.len() as u64) < bytes {
+            let found = format!("{} bytes", planes.len());
+            return Err(Error::malformed(
+                path,
+                place,
+                format!("{bytes} bytes"),
+                found,
+            ));
+        }
+        self.read += 1;
+        let frame = frame_of_planes(&planes, self.size, self.subsampling, self.is_full_range);
+        Ok(Some(frame))
+    }
+}
+
+/// A line of a header, without its end.
+fn line(source: &mut impl BufRead, path: &Path) -> Result<String> {
+    let mut line = Vec::new();
+    let read = source.take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
+    read.map_err(|e| Error::read(path, e))?;
+    if line.pop() != Some(b'\n') {
+        let expected = format!("a line of at most {MAX_LINE_BYTES} bytes");
+        return Err(Error::malformed(
+            path,
+            "header",
+            expected,
+            "no end of a line",
+        ));
+    }
+    Ok(String::from_utf8_lossy(&line).into_owned())
+}

@@ -1,0 +1,106 @@
+//! Orientation of a photo: how the stored rows and columns are turned to show the scene upright.
+
+use super::Frame;
+
+/// Orientation of the EXIF standard (CIPA DC-008, tag 0x0112), 1 to 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Orientation {
+    /// Whether stored rows are columns of the upright picture.
+    is_transposed: bool,
+    /// Whether columns, and rows, of the upright picture are in the opposite order of the stored ones.
+    is_mirrored: [bool; 2],
+}
+
+impl Orientation {
+    /// Rows from the top, columns from the left.
+    pub const UPRIGHT: Self = Self {
+        is_transposed: false,
+        is_mirrored: [false; 2],
+    };
+
+    /// The orientation of a number of the standard; any other number is upright, as readers of photos take it.
+    pub fn of_exif(number: u8) -> Self {
+        let (is_transposed, is_mirrored) = match number {
+            2 => (false, [true, false]),
+            3 => (false, [true, true]),
+            4 => (false, [false, true]),
+            5 => (true, [false, false]),
+            6 => (true, [true, false]),
+            7 => (true, [true, true]),
+            8 => (true, [false, true]),
+            _ => (false, [false, false]),
+        };
+        Self {
+            is_transposed,
+            is_mirrored,
+        }
+    }
+
+    /// Size (width, height) of the upright picture of a stored size.
+    pub fn upright_size(self, [width, height]: [u32; 2]) -> [u32; 2] {
+        match self.is_transposed {
+            true => [height, width],
+            false => [width, height],
+        }
+    }
+
+    /// Turns a stored picture upright.
+    pub fn upright(self, stored: Frame) -> Frame {
+        if self == Self::UPRIGHT {
+            return stored;
+        }
+        let size = [stored.width(), stored.height()];
+        let [width, height] = self.upright_size(size);
+        let mut pixels = Vec::with_capacity(stored.pixels().len());
+        for y in 0..height {
+            for x in 0..width {
+                let x = if self.is_mirrored[0] {
+                    width - 1 - x
+                } else {
+                    x
+                };
+                let y = if self.is_mirrored[1] {
+                    height - 1 - y
+                } else {
+                    y
+                };
+                let [x, y] = if self.is_transposed { [y, x] } else { [x, y] };
+                pixels.push(stored.pixels()[y as usize * size[0] as usize + x as usize]);
+            }
+        }
+        Frame::from_pixels(width, height, pixels).taken_as(stored.colour_space())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_stored_row_and_column_lie_where_the_standard_says() {
+        // Corners of the stored picture: row 0 is a b, row 2 is c d.
+        let stored = [1.0, 2.0, 5.0, 6.0, 3.0, 4.0].map(|value| [value; 4]);
+        let stored = Frame::from_pixels(2, 3, stored.to_vec());
+        // Of the upright picture, the first and the last pixel of the first and of the last row.
+        let expected = [
+            (1, [1.0, 2.0, 3.0, 4.0]),
+            (2, [2.0, 1.0, 4.0, 3.0]),
+            (3, [4.0, 3.0, 2.0, 1.0]),
+            (4, [3.0, 4.0, 1.0, 2.0]),
+            (5, [1.0, 3.0, 2.0, 4.0]),
+            (6, [3.0, 1.0, 4.0, 2.0]),
+            (7, [4.0, 2.0, 3.0, 1.0]),
+            (8, [2.0, 4.0, 1.0, 3.0]),
+        ];
+        for (number, corners) in expected {
+            let orientation = Orientation::of_exif(number);
+            let upright = orientation.upright(stored.clone());
+            let [width, height] = orientation.upright_size([2, 3]);
+            assert_eq!([upright.width(), upright.height()], [width, height]);
+            let at = |x: u32, y: u32| upright.pixels()[(y * width + x) as usize][0];
+            let (right, bottom) = (width - 1, height - 1);
+            let found = [at(0, 0), at(right, 0), at(0, bottom), at(right, bottom)];
+            assert_eq!(found, corners, "orientation {number}");
+        }
+    }
+}
