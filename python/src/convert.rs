@@ -6,7 +6,9 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use quadrille::convert::{Change, Conversion, ConversionHost, JUDGING_ORBIT, LOD_LEVELS, Step};
+use quadrille::convert::{
+    Change, Conversion, ConversionHost, ConvertedFile, JUDGING_ORBIT, LOD_LEVELS, Step,
+};
 use quadrille::{Camera, Error, LoadOptions, OutputFormat, SplatTable, Splats, Task};
 use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::{ViewSpec, find_camera_file};
@@ -47,10 +49,16 @@ impl ConversionHost for Host<'_> {
         self.warnings.push(text.to_owned());
     }
 
-    fn has_read(&mut self, path: &Path, table: &SplatTable) {
+    fn has_read(
+        &mut self,
+        path: &Path,
+        table: &SplatTable,
+        _: &ConvertedFile,
+    ) -> quadrille::Result<()> {
         let warnings = table.encoding.warnings.iter();
         let warnings = warnings.map(|warning| format!("{}: {warning}", path.display()));
         self.warnings.extend(warnings);
+        Ok(())
     }
 
     fn begin(&mut self, counted: &str) -> Task {

@@ -4,8 +4,10 @@
     reason = "the command line prints warnings and errors"
 )]
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -15,6 +17,7 @@ use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result, plain};
 use quadrille_base::task::Task;
 use quadrille_suite::Messages;
+use quadrille_suite::report::cameras::shell_quoted;
 use quadrille_suite::report::json::joined;
 
 /// Flags about messages.
@@ -26,6 +29,22 @@ pub(crate) struct Verbosity {
     /// Print remarks on stderr about input files, choices and progress
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
+}
+
+/// Arguments of the command that runs, without the name of the program.
+static COMMAND: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Keeps the arguments of a command, whose first one is the name of the program.
+pub(crate) fn set_command(args: &[OsString]) {
+    let words = args.iter().skip(1);
+    let words = words.map(|word| shell_quoted(&word.to_string_lossy()));
+    *COMMAND.lock().unwrap_or_else(PoisonError::into_inner) = words.collect();
+}
+
+/// The command that runs, for a POSIX shell.
+pub(crate) fn command_line() -> String {
+    let words = COMMAND.lock().unwrap_or_else(PoisonError::into_inner);
+    format!("quadrille {}", words.join(" "))
 }
 
 /// Result of a command without an error.

@@ -3,6 +3,7 @@
 pub(super) mod actions;
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use indicatif::HumanBytes;
 use serde_json::json;
@@ -10,21 +11,23 @@ use serde_json::json;
 use self::actions::OrderedActions;
 use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
 use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
+use super::least_psnr::check_psnr;
 use super::outputs::Outputs;
-use super::summary::Summary;
+use super::resume::{Resume, note_of};
 use super::views::{JudgingViews, ViewArgs};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::metrics::Protocol;
 use quadrille_base::output::write_whole;
 use quadrille_base::parse::{finite, parsed, whole_number};
 use quadrille_base::task::Task;
+use quadrille_evaluation::pairing::PairName;
+use quadrille_evaluation::{Column, Conditions, LpipsDistances, Row, Summary, TextRows};
 use quadrille_render::convert::{
     Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, DrawnBy,
-    LOD_LEVELS, MAX_LOD_LEVELS, Step,
+    LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference,
 };
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats, WriteOptions};
-use quadrille_suite::report::table::TextTable;
+use quadrille_suite::report::table::LineTable;
 
 /// Convert scenes between formats, filter and move splats
 ///
@@ -43,6 +46,10 @@ pub(super) struct Args {
     /// Format of the output [default: by its name; .spz is version 4]
     #[arg(long, value_name = "NAME", value_parser = parse_format)]
     format: Option<OutputFormat>,
+    /// Convert nothing if an earlier call with --resume has written the output: from the same inputs, by the same
+    /// build and flags, and whole. A note beside it, OUT.resume, records what it was made from
+    #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "json"])]
+    resume: bool,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -106,8 +113,8 @@ fn parse_format(text: &str) -> std::result::Result<OutputFormat, String> {
     parsed(text, OutputFormat::named)
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
-    args.views.check()?;
+/// The format of the output, once the flags that do not go with it are refused.
+fn checked_format(args: &Args) -> Result<OutputFormat> {
     let format = args.format.or_else(|| OutputFormat::of_name(&args.output));
     let format = format.ok_or_else(|| {
         let expected =
@@ -123,6 +130,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             args.output.display().to_string(),
         ));
     }
+    Ok(format)
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    args.views.check()?;
+    let format = checked_format(args)?;
     let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
     let is_pruned = |step: &Step| matches!(step.change, Change::Prune(_));
     let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
@@ -136,11 +149,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let read: Vec<PathBuf> = args.scenes.iter().map(of_folder).collect();
     let read = read.iter().map(PathBuf::as_path);
     let beside = views.iter().flat_map(JudgingViews::files);
-    let mut outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
-    outputs.add("-o", &format.main_file(&args.output))?;
-    if let Some(report) = &args.report {
-        outputs.add("--report", report)?;
-    }
+    let main_file = format.main_file(&args.output);
+    let outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
+    check_outputs(args, outputs, &main_file)?;
     for path in &args.scenes {
         note_file_of_folder(path, verbosity);
     }
@@ -155,15 +166,56 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         lod_levels: args.lod_levels.unwrap_or(LOD_LEVELS),
         is_compared,
     };
+    let resume = args.resume.then(|| {
+        let settings = format!("{conversion:?} {:?}", args.views);
+        let cameras = views.iter().flat_map(JudgingViews::files);
+        Resume::new(&args.scenes, &settings)?.with(cameras)
+    });
+    let resume = resume.transpose()?;
+    if resume
+        .as_ref()
+        .is_some_and(|resume| resume.is_made("", slice::from_ref(&main_file)))
+    {
+        print(format!(
+            "{}: kept, since it was made by the same call\n",
+            args.output.display()
+        ))?;
+        return Ok(Exit::Done);
+    }
     let mut host = Host {
         least_psnr_db: args.fail_under_psnr,
         scene,
         views,
         verbosity,
+        lines: (!args.json).then(|| StepLines::new(args)),
         progress: None,
     };
     let converted = conversion.run(&mut host)?;
     host.progress = None;
+    report(args, &converted, host.lines)?;
+    if let Some(resume) = resume.filter(|_| converted.output.written) {
+        resume.record("", &[main_file])?;
+    }
+    Ok(match converted.output.written {
+        true => Exit::Done,
+        false => Exit::CheckFailed,
+    })
+}
+
+/// Checks the names of all files that are written.
+fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Result<()> {
+    outputs.add("-o", main_file)?;
+    if args.resume {
+        outputs.add("--resume", &note_of(main_file))?;
+    }
+    match &args.report {
+        Some(report) => outputs.add("--report", report),
+        None => Ok(()),
+    }
+}
+
+/// Prints the results, of which `lines` has printed the inputs and the steps, and writes the report.
+fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Result<()> {
     if !converted.output.written {
         let output = args.output.display();
         fail(&format!(
@@ -174,18 +226,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let text = format!("{:#}\n", json!(converted));
         write_whole(path, |out| out.write_all(text.as_bytes()))?;
     }
-    if args.json {
-        print_json(json!(converted))?;
-    } else {
-        print(page(&converted))?;
-        if let Some(loss) = &converted.loss {
-            print(page_of_loss(loss))?;
-        }
+    let Some(mut lines) = lines else {
+        return print_json(json!(converted));
+    };
+    lines.file(&converted.output.file)?;
+    match &converted.loss {
+        Some(loss) => print(page_of_loss(loss)),
+        None => Ok(()),
     }
-    Ok(match converted.output.written {
-        true => Exit::Done,
-        false => Exit::CheckFailed,
-    })
 }
 
 /// The console beside a conversion.
@@ -196,6 +244,8 @@ struct Host<'a> {
     /// The views, if splats are pruned or a report is wanted.
     views: Option<JudgingViews>,
     verbosity: Verbosity,
+    /// The table, unless the results are printed as JSON.
+    lines: Option<StepLines>,
     /// The bar of the current part of the work.
     progress: Option<Progress>,
 }
@@ -205,8 +255,15 @@ impl ConversionHost for Host<'_> {
         self.verbosity.warn(text);
     }
 
-    fn has_read(&mut self, path: &Path, table: &SplatTable) {
+    fn has_read(&mut self, path: &Path, table: &SplatTable, file: &ConvertedFile) -> Result<()> {
+        self.progress = None;
         warn_of_input(path, table, self.verbosity);
+        self.lines.as_mut().map_or(Ok(()), |lines| lines.file(file))
+    }
+
+    fn has_applied(&mut self, step: &StepResult) -> Result<()> {
+        self.progress = None;
+        self.lines.as_mut().map_or(Ok(()), |lines| lines.step(step))
     }
 
     fn begin(&mut self, counted: &str) -> Task {
@@ -232,16 +289,28 @@ impl ConversionHost for Host<'_> {
 
     fn accepts(&mut self, loss: &ConversionLoss) -> bool {
         self.progress = None;
-        let checked = summary(loss).check_psnr("view", self.least_psnr_db);
-        checked == Exit::Done
+        let views = loss.views.iter();
+        let compared = views.map(|view| (view.name.as_str(), &view.comparison));
+        check_psnr(compared, "view", self.least_psnr_db) == Exit::Done
     }
 }
 
-fn summary(loss: &ConversionLoss) -> Summary<'_> {
-    let views = loss.views.iter();
-    views
-        .map(|view| (view.name.as_str(), &view.comparison))
-        .collect()
+/// The views of a loss as rows of a comparison, worst first.
+fn rows(loss: &ConversionLoss) -> Vec<Row> {
+    let row = |view: &ViewDifference| Row {
+        pair: PairName {
+            name: view.name.clone(),
+            ..PairName::default()
+        },
+        comparison: view.comparison,
+        lpips: LpipsDistances::default(),
+        mask_share: None,
+        diff: None,
+    };
+    let mut rows: Vec<Row> = loss.views.iter().map(row).collect();
+    let psnr = |row: &Row| row.comparison.psnr_db.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
+    rows
 }
 
 /// Warns of content that is not drawn as the file states it, and remarks on axes that the file does not state.
@@ -256,38 +325,65 @@ fn warn_of_input(path: &Path, table: &SplatTable, verbosity: Verbosity) {
     warn_of_encoding(path, &table.encoding, verbosity);
 }
 
-fn page(converted: &Converted) -> String {
-    let mut table = TextTable::new(&["<step", "splats", "SH", "<format", "size"]);
-    let file = |file: &ConvertedFile| {
+/// The table of a conversion, whose lines are printed as files are read and steps are done.
+struct StepLines {
+    lines: LineTable,
+    /// The line of headings, until it is printed.
+    headings: String,
+}
+
+impl StepLines {
+    fn new(args: &Args) -> Self {
+        let files = args.scenes.iter().chain([&args.output]);
+        let files = files.map(|path| path.display().to_string());
+        let steps = args.actions.0.iter().map(|step| step.text.clone());
+        let widths = files.chain(steps).map(|text| text.chars().count());
+        // Numbers of ten million splats, and the longest names of formats.
+        let columns = [
+            ("<step", widths.max().unwrap_or(0)),
+            ("splats", 8),
+            ("SH", 2),
+            ("<format", 14),
+            ("size", 10),
+        ];
+        let (lines, headings) = LineTable::new(&columns);
+        Self { lines, headings }
+    }
+
+    fn print(&mut self, cells: [String; 5]) -> Result<()> {
+        print(std::mem::take(&mut self.headings) + &self.lines.line(cells))
+    }
+
+    fn file(&mut self, file: &ConvertedFile) -> Result<()> {
         let bytes = file.file_bytes.map(|bytes| HumanBytes(bytes).to_string());
-        [
+        self.print([
             file.path.clone(),
             file.splats.to_string(),
             file.sh_degree.to_string(),
             file.format.to_owned(),
             bytes.unwrap_or_default(),
-        ]
-    };
-    for input in &converted.inputs {
-        table.row(file(input));
+        ])
     }
-    for step in &converted.actions {
+
+    fn step(&mut self, step: &StepResult) -> Result<()> {
         let (splats, degree) = (step.splats.to_string(), step.sh_degree.to_string());
-        table.row([
-            step.action.clone(),
-            splats,
-            degree,
-            String::new(),
-            String::new(),
-        ]);
+        let none = String::new();
+        self.print([step.action.clone(), splats, degree, none.clone(), none])
     }
-    table.row(file(&converted.output.file));
-    table.to_string()
 }
 
 fn page_of_loss(loss: &ConversionLoss) -> String {
-    let look = (Protocol::Inria, [0.0; 3]);
-    let table = summary(loss).worst_first().table(look, std::iter::empty());
+    let (rows, columns) = (rows(loss), Column::shown(&[], true));
+    let conditions = Conditions {
+        protocol: loss.protocol,
+        background: [0.0; 3],
+        clauses: Vec::new(),
+    };
+    let names: Vec<PairName> = rows.iter().map(|row| row.pair.clone()).collect();
+    let text = TextRows::new(&columns, &names);
+    let mut table = text.headings().to_owned();
+    table.extend(rows.iter().map(|row| text.row(row)));
+    table += &text.end(&Summary::of(&rows, &columns), &[], &conditions);
     let source = &loss.views_from;
     let from = match (&loss.pruned_by, loss.views_are_between) {
         (None, _) => format!("views from {source}"),

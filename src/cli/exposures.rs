@@ -15,7 +15,7 @@ pub(super) struct ExposureFlags {
     /// Apply the exposures that the 3DGS trainer learned for its pictures (exposure.json): the colours of
     /// each view, over the background, are mapped by the matrix of its name and clamped; other views
     /// stay as they are
-    #[arg(long, value_name = "FILE.json", conflicts_with = "repeat")]
+    #[arg(long, value_name = "FILE.json")]
     exposures: Option<PathBuf>,
 }
 
@@ -31,7 +31,12 @@ impl ExposureFlags {
         self.exposures.as_deref()
     }
 
-    /// Reads the file.
+    /// Reads the file, if there is one.
+    pub(super) fn read(&self) -> Result<Option<Exposures>> {
+        self.exposures.as_ref().map(Exposures::load).transpose()
+    }
+
+    /// Reads the file for a command that draws over a background.
     pub(super) fn load(
         &self,
         background: Option<Background>,

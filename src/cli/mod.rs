@@ -19,6 +19,7 @@ mod inputs;
 mod interrupt;
 mod layer_files;
 mod layers;
+mod least_psnr;
 mod man;
 mod mesh;
 mod microbench;
@@ -28,7 +29,6 @@ mod render;
 mod resume;
 mod sim;
 mod splat_film;
-mod summary;
 mod synth;
 mod usage;
 #[cfg(feature = "view")]
@@ -108,6 +108,7 @@ pub fn run_from<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> u8 {
 }
 
 fn run_command(args: &[OsString]) -> u8 {
+    console::set_command(args);
     let program = program();
     let matches = program.clone().try_get_matches_from(args);
     let parsed = matches.and_then(|matches| {

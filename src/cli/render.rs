@@ -4,6 +4,7 @@ mod probe;
 mod rendered;
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use serde_json::json;
 
@@ -53,7 +54,7 @@ pub(super) struct Args {
     quality: QualityFlag,
     /// Time each view: render it N times without writing it, and print the median and the minimum of
     /// each stage in ms
-    #[arg(long, value_name = "N", conflicts_with = "output", value_parser = repetitions)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["output", "exposures"], value_parser = repetitions)]
     repeat: Option<u32>,
     /// List all views of the camera file, with the names that stand there, and render nothing
     #[arg(long, conflicts_with_all = ["output", "repeat", "view"])]
@@ -386,7 +387,7 @@ fn resume(args: &Args, profile: &Profile) -> Result<Resume> {
     let settings = format!(
         "{profile:?} {backend} {level} {background:?} {layers:?} {reading:?} {filters:?} {quality:?} {exposures}"
     );
-    Resume::new(&args.scene, &settings)
+    Resume::new(slice::from_ref(&args.scene), &settings)
 }
 
 impl Drawing<'_> {
@@ -417,7 +418,7 @@ impl Drawing<'_> {
         let noted = noted.map(|(resume, output)| (resume, layers.files(output, &camera.name)));
         if let Some((_, files)) = noted
             .as_ref()
-            .filter(|(resume, files)| resume.is_made(&camera, files))
+            .filter(|(resume, files)| resume.is_made(&format!("{camera:?}"), files))
         {
             return Ok(Rendered {
                 output: files.first().map(|picture| picture.display().to_string()),
@@ -429,7 +430,7 @@ impl Drawing<'_> {
         warn_if_unseen(self.scene, &camera, near, self.verbosity);
         let (output, timed) = self.draw(&camera, timer, frame)?;
         if let Some((resume, files)) = &noted {
-            resume.record(&camera, files)?;
+            resume.record(&format!("{camera:?}"), files)?;
         }
         Ok(Rendered {
             camera,

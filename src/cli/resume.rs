@@ -1,7 +1,7 @@
-//! Pictures that an earlier call has drawn, and that need not be drawn again.
+//! Files that an earlier call has made, and that need not be made again.
 //!
-//! Beside the file of each picture stands a note, `PICTURE.resume`, with two hashes: of everything that decides the
-//! picture (build, scene, camera, settings), and of the content of its files. It is written when they are whole.
+//! Beside each picture or scene stands a note, `FILE.resume`, with two hashes: of everything that decides it (build,
+//! scenes, camera, settings), and of the content of its files. It is written when they are whole.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
-use quadrille_scene::Camera;
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
@@ -20,49 +19,76 @@ pub(super) struct Resume {
 }
 
 impl Resume {
-    /// Takes the scene by its content, and `settings` as text that tells everything else but the camera.
+    /// Takes scenes by their content, and `settings` as text that tells everything else but the camera.
     ///
     /// # Errors
     /// Failures of reading, and [`Error::Argument`] for a scene on standard input.
-    pub(super) fn new(scene: &Path, settings: &str) -> Result<Self> {
-        if scene == Path::new("-") {
+    pub(super) fn new(scenes: &[PathBuf], settings: &str) -> Result<Self> {
+        if scenes.iter().any(|scene| scene == Path::new("-")) {
             let expected = "a scene file, whose content is compared";
             return Err(Error::argument("--resume", expected, "standard input (-)"));
         }
         let mut hash = Fnv1a::default();
         // Writing to a hash cannot fail.
         let _ = write!(hash, "{}\n{settings}\n", PROGRAM.sources);
-        for file in source_files(scene)? {
-            hash.add_file(&file).map_err(|e| Error::read(&file, e))?;
+        for scene in scenes {
+            for file in source_files(scene)? {
+                hash.add_file(&file).map_err(|e| Error::read(&file, e))?;
+            }
         }
         Ok(Self { hash: hash.0 })
     }
 
-    /// Whether the files of a view, the picture first, are there as this call would write them.
-    pub(super) fn is_made(&self, camera: &Camera, files: &[PathBuf]) -> bool {
+    /// Takes the content of further files, and of the files of folders.
+    ///
+    /// # Errors
+    /// Failures of reading.
+    pub(super) fn with<'p>(mut self, paths: impl Iterator<Item = &'p Path>) -> Result<Self> {
+        let mut hash = Fnv1a(self.hash);
+        for path in paths {
+            let failed = |e| Error::read(path, e);
+            let mut files = vec![path.to_owned()];
+            if path.is_dir() {
+                let entries = fs::read_dir(path).map_err(failed)?;
+                let entries = entries.map(|entry| Ok(entry?.path()));
+                files = entries.collect::<io::Result<_>>().map_err(failed)?;
+                files.retain(|file| file.is_file());
+                files.sort();
+            }
+            for file in files {
+                hash.add_file(&file).map_err(|e| Error::read(&file, e))?;
+            }
+        }
+        self.hash = hash.0;
+        Ok(self)
+    }
+
+    /// Whether files, whose first one has the note, are there as this call would write them. `what` tells what
+    /// decides them besides the settings, such as the camera.
+    pub(super) fn is_made(&self, what: &str, files: &[PathBuf]) -> bool {
         let Some(note) = files.first().map(|picture| note_of(picture)) else {
             return false;
         };
-        let expected = self.note(camera, files);
+        let expected = self.note(what, files);
         matches!((fs::read_to_string(note), expected), (Ok(found), Ok(own)) if found == own)
     }
 
-    /// Writes the note of a view, whose files are whole.
+    /// Writes the note of files that are whole.
     ///
     /// # Errors
     /// Failures of reading the files and of writing.
-    pub(super) fn record(&self, camera: &Camera, files: &[PathBuf]) -> Result<()> {
+    pub(super) fn record(&self, what: &str, files: &[PathBuf]) -> Result<()> {
         let Some(picture) = files.first() else {
             return Ok(());
         };
-        let text = self.note(camera, files);
+        let text = self.note(what, files);
         let text = text.map_err(|e| Error::read(picture, e))?;
         write_whole(&note_of(picture), |out| out.write_all(text.as_bytes()))
     }
 
-    fn note(&self, camera: &Camera, files: &[PathBuf]) -> io::Result<String> {
+    fn note(&self, what: &str, files: &[PathBuf]) -> io::Result<String> {
         let mut made = Fnv1a(self.hash);
-        write!(made, "{camera:?}")?;
+        write!(made, "{what}")?;
         let mut content = Fnv1a::default();
         for file in files {
             content.add_file(file)?;

@@ -1,6 +1,5 @@
 //! `view`: a scene in a browser.
 
-use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -21,11 +20,11 @@ use super::view_mesh::{MeshSettings, ShownMesh, is_mesh};
 use super::views::ViewArgs;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::files::is_readable_name;
 use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
+use quadrille_evaluation::pairing::{photo_of, photos_in};
 use quadrille_gpu::config::Config;
-use quadrille_scene::cameras::{Framing, FramingTarget, Views, view_of_picture};
+use quadrille_scene::cameras::{Framing, FramingTarget, Views};
 use quadrille_scene::text_file::read_text;
 use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_view::{
@@ -444,12 +443,7 @@ fn with_photos(
     let listed: Vec<_> = (views.cameras.iter().enumerate())
         .map(|(index, camera)| {
             let name_in_file = views.names_in_file.get(index).cloned();
-            let in_file = name_in_file.as_deref().map(view_of_picture);
-            let names = [in_file.as_ref(), Some(&camera.name)];
-            let photo = names
-                .into_iter()
-                .flatten()
-                .find_map(|name| photos.get(name));
+            let photo = photo_of(&photos, &camera.name, name_in_file.as_deref());
             ListedView {
                 camera: camera.clone(),
                 name_in_file,
@@ -468,25 +462,4 @@ fn with_photos(
         }
     }
     Ok(listed)
-}
-
-/// The pictures of a folder and its folders by the names of their views.
-fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
-    let mut photos = HashMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(inner) = folders.pop() {
-        let entries = std::fs::read_dir(&inner).map_err(|e| Error::read(&inner, e))?;
-        for entry in entries {
-            let entry = entry.map_err(|e| Error::read(&inner, e))?;
-            let path = entry.path();
-            let kind = entry.file_type().map_err(|e| Error::read(&path, e))?;
-            if kind.is_dir() {
-                folders.push(path);
-            } else if is_readable_name(&path) {
-                let relative = path.strip_prefix(folder).unwrap_or(&path);
-                photos.insert(view_of_picture(&relative.to_string_lossy()), path);
-            }
-        }
-    }
-    Ok(photos)
 }

@@ -137,11 +137,25 @@ impl ViewArgs {
             let found = format!("{} beside {}", file.display(), other.display());
             return Err(Error::argument("--path", expected, found));
         }
-        let file = Self {
+        Ok(self.with_file(file).of_all_unless_chosen())
+    }
+
+    /// The file of `--cameras`.
+    pub(super) fn camera_file(&self) -> Option<&Path> {
+        self.cameras.as_deref()
+    }
+
+    /// The views of `--view`.
+    pub(super) fn selected(&self) -> Option<&str> {
+        self.view.as_deref()
+    }
+
+    /// These flags with the cameras of `file`.
+    pub(super) fn with_file(&self, file: &Path) -> Self {
+        Self {
             cameras: Some(file.to_path_buf()),
             ..self.clone()
-        };
-        Ok(file.of_all_unless_chosen())
+        }
     }
 
     /// These flags with all views, if no flag selects some.

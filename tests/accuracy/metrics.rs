@@ -151,6 +151,25 @@ fn float_neither_rounds_nor_clamps_and_inria_does_both() {
     check(&a, &b, Protocol::Inria, inria, DOUBLE);
 }
 
+/// SSIM by torchmetrics 1.9.0, `structural_similarity_index_measure(a, b, data_range=1.0)`, on torch 2.15.0 in double
+/// precision.
+#[test]
+fn gsplat_mirrors_the_picture_at_its_edge() {
+    for (width, height, ssim) in [
+        (96, 64, 0.958_003_600_023_084_9),
+        (13, 7, 0.673_259_273_964_129),
+    ] {
+        let [a, b] = [
+            picture(width, height, texture, unit),
+            picture(width, height, noisy, unit),
+        ];
+        let got = compare(&a, &b, Protocol::Gsplat).unwrap();
+        assert_near("ssim", got.ssim, ssim, SINGLE);
+        let float = compare(&a, &b, Protocol::Float).unwrap();
+        assert_eq!((got.psnr_db, got.flip), (float.psnr_db, float.flip));
+    }
+}
+
 #[test]
 fn flip_of_flat_colours() {
     // By flip-evaluator 1.7, 30 x 20 pixels of one colour each.

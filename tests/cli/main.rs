@@ -20,6 +20,7 @@ mod deferred_hostile;
 mod deferred_tiles;
 mod docs;
 mod estimates;
+mod evaluation;
 mod exposures;
 mod figures;
 mod figures_merging;

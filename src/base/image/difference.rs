@@ -26,11 +26,16 @@ pub fn colour_at(colours: &[[f32; 3]], position: f32) -> [f32; 3] {
     colours[colours.len() - 1]
 }
 
+/// The colour of an error of 0 to 1 in a [`heat_picture`], sRGB.
+pub fn heat_colour(error: f32) -> [f32; 3] {
+    colour_at(&HEAT, error)
+}
+
 /// Draws errors of 0 to 1 on a picture of `size_px` (width, height): 0 is black, 1 cream. The scale is
 /// fixed, so that pictures of different pairs are comparable.
 pub fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
     let pixels = errors.iter().map(|&error| {
-        let [r, g, b] = colour_at(&HEAT, error);
+        let [r, g, b] = heat_colour(error);
         [r, g, b, 1.0]
     });
     Frame::from_pixels(size_px[0], size_px[1], pixels.collect())

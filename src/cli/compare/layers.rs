@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::pairs::PicturePair;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{Plane, read_planes};
+use quadrille_evaluation::pairing::PicturePair;
 use quadrille_suite::report::table::{TextTable, shortened};
 
 /// Difference from which two numbers differ: a share of the larger one, or of 1 if that is less.

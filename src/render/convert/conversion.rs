@@ -117,14 +117,15 @@ impl Conversion {
         let (mut inputs, mut tables) = (Vec::new(), Vec::new());
         for path in &self.inputs {
             let table = load_table_task(path, self.reading, &host.begin("splats"))?;
-            host.has_read(path, &table);
-            inputs.push(ConvertedFile {
+            let file = ConvertedFile {
                 path: path.display().to_string(),
                 format: table.format.name(),
                 splats: table.rows(),
                 sh_degree: table.sh_degree(),
                 file_bytes: Some(table.file_bytes),
-            });
+            };
+            host.has_read(path, &table, &file)?;
+            inputs.push(file);
             tables.push(table);
         }
         let joined = concatenate(tables, &host.begin("steps"))?;
@@ -184,7 +185,7 @@ impl Run<'_> {
             let rows = of.format.rows_inside(&self.table, &task)?;
             check_left(text, before, rows.len())?;
             self.table.select(&rows, &task)?;
-            self.has_applied(text.clone());
+            self.has_applied(text.clone())?;
         }
         let task = self.host.begin("steps");
         of.format.check(&self.table, &of.output, &task)?;
@@ -194,12 +195,15 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn has_applied(&mut self, action: String) {
-        self.actions.push(StepResult {
+    fn has_applied(&mut self, action: String) -> Result<()> {
+        let step = StepResult {
             action,
             splats: self.table.rows(),
             sh_degree: self.table.sh_degree(),
-        });
+        };
+        self.host.has_applied(&step)?;
+        self.actions.push(step);
+        Ok(())
     }
 
     fn apply(&mut self, step: &Step) -> Result<()> {
@@ -235,7 +239,7 @@ impl Run<'_> {
                 check_left(text, before, self.table.rows())?;
             }
         }
-        self.has_applied(step.text.clone());
+        self.has_applied(step.text.clone())?;
         Ok(())
     }
 
@@ -270,11 +274,13 @@ impl Run<'_> {
         let coarser = count.saturating_sub(1);
         let levels = coarser_levels(&self.table, coarser, LOD_SHARE, self.scene, &task)?;
         for (number, level) in (1..).zip(&levels) {
-            self.actions.push(StepResult {
+            let step = StepResult {
                 action: format!("level of detail {number}"),
                 splats: level.rows(),
                 sh_degree: level.sh_degree(),
-            });
+            };
+            self.host.has_applied(&step)?;
+            self.actions.push(step);
         }
         Ok(levels)
     }

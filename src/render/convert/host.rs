@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::conversion::{ConvertedFile, StepResult};
 use super::report::ConversionLoss;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
@@ -12,9 +13,22 @@ pub trait ConversionHost {
     /// Takes a warning: something that the output does not hold, or a value that is probably not meant.
     fn warn(&mut self, text: &str);
 
-    /// Takes a table that was read from the file `path`.
-    fn has_read(&mut self, path: &Path, table: &SplatTable) {
-        let _ = (path, table);
+    /// Takes a table that was read from the file `path`, and the file's facts.
+    ///
+    /// # Errors
+    /// Errors of output, which end the conversion.
+    fn has_read(&mut self, path: &Path, table: &SplatTable, file: &ConvertedFile) -> Result<()> {
+        let _ = (path, table, file);
+        Ok(())
+    }
+
+    /// Takes the result of a step.
+    ///
+    /// # Errors
+    /// Errors of output, which end the conversion.
+    fn has_applied(&mut self, step: &StepResult) -> Result<()> {
+        let _ = step;
+        Ok(())
     }
 
     /// Begins a part of the work, whose progress counts `counted`. The part before has ended.

@@ -55,9 +55,9 @@ pub const SHADINGS: Palette = Palette {
 /// Minimum width of a picture in pixels, so that the legend's text fits.
 pub(super) const MIN_WIDTH_PX: usize = 480;
 /// Maximum factor by which a small map is enlarged.
-const MAX_TIMES: usize = 8;
+pub(super) const MAX_TIMES: usize = 8;
 /// Picture width per unit of the legend: text doubles in size where the picture is twice this wide.
-const WIDTH_PER_UNIT_PX: usize = 640;
+pub(super) const WIDTH_PER_UNIT_PX: usize = 640;
 const MAX_TICKS: u32 = 8;
 
 /// Counts per pixel and the text of their legend.

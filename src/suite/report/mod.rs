@@ -31,6 +31,7 @@ pub(crate) mod columns;
 pub mod config;
 pub mod deferred;
 pub mod dram_trace;
+pub mod error_map;
 pub(crate) mod estimates;
 pub mod heat;
 pub mod json;

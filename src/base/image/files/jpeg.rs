@@ -45,6 +45,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, Orientation
         let found = format!("{} bytes", content.len());
         return Err(Error::malformed(named, "file length", expected, found));
     }
+    check_end(content, named)?;
     let orientation = stated_orientation(&mut decoder);
     let picture = DynamicImage::from_decoder(decoder)
         .map_err(broken)?
@@ -55,6 +56,20 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, Orientation
     });
     let frame = Frame::from_pixels(width, height, pixels.collect());
     Ok((frame, orientation))
+}
+
+/// Refuses a file that ends within its picture, whose missing rows the decoder would make grey. Within the data of a scan
+/// no byte of 0xff is followed by 0xd9, the end of the picture; a thumbnail before them may hold both markers.
+fn check_end(content: &[u8], named: &Path) -> Result<()> {
+    let last = |marker: u8| content.windows(2).rposition(|pair| pair == [0xff, marker]);
+    if last(0xd9) > last(0xda) {
+        return Ok(());
+    }
+    let (expected, found) = (
+        "a marker for the end of the picture",
+        "none: the file is cut off",
+    );
+    Err(Error::malformed(named, "end of the file", expected, found))
 }
 
 /// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.

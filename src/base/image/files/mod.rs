@@ -202,7 +202,15 @@ impl Photo {
 /// As [`read`].
 pub fn read_photo(path: &Path) -> Result<Photo> {
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
-    decode_photo(&content_of(file, path)?, path)
+    read_photo_from(file, path)
+}
+
+/// As [`read_photo`], from `source`; `named` is its name in errors.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
+    decode_photo(&content_of(source, named)?, named)
 }
 
 /// Decodes the content of a picture file without turning the picture upright; `named` is its name in errors.

@@ -56,6 +56,25 @@ impl FilmReader {
         })
     }
 
+    /// Number of frames of a film, without decoding them.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn count(path: &Path) -> Result<u64> {
+        match Self::open(path)?.frames {
+            FrameSource::Y4m(reader) => reader.count_rest(),
+            FrameSource::Apng(_) => {
+                let file = File::open(path).map_err(|e| Error::read(path, e))?;
+                let reader = png::Decoder::new(BufReader::new(file)).read_info();
+                let reader = reader.map_err(|e| {
+                    Error::malformed(path, "animated PNG", "whole pictures", e.to_string())
+                })?;
+                let control = reader.info().animation_control();
+                Ok(control.map_or(0, |control| control.num_frames.into()))
+            }
+        }
+    }
+
     /// Returns the next picture; `None` after the last one.
     ///
     /// # Errors

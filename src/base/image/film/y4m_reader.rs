@@ -72,25 +72,39 @@ impl<R: BufRead> Y4mReader<R> {
         })
     }
 
+    /// Number of the frames that are left.
+    pub(super) fn count_rest(mut self) -> Result<u64> {
+        let mut planes = Vec::new();
+        let before = self.read;
+        while self.next_planes(&mut planes)? {}
+        Ok(self.read - before)
+    }
+
     pub(super) fn next_frame(&mut self) -> Result<Option<Frame>> {
-        let path = &self.path;
-        let place = format!("frame {}", self.read);
-        if self
-            .source
-            .fill_buf()
-            .map_err(|e| Error::read(path, e))?
-            .is_empty()
-        {
+        let mut planes = Vec::new();
+        if !self.next_planes(&mut planes)? {
             return Ok(None);
         }
+        let frame = frame_of_planes(&planes, self.size, self.subsampling, self.is_full_range);
+        Ok(Some(frame))
+    }
+
+    /// Reads the planes of the next frame; false after the last one.
+    fn next_planes(&mut self, planes: &mut Vec<u8>) -> Result<bool> {
+        let path = &self.path;
+        let failed = |e| Error::read(path, e);
+        if self.source.fill_buf().map_err(failed)?.is_empty() {
+            return Ok(false);
+        }
+        let place = format!("frame {}", self.read);
         let line = line(&mut self.source, path)?;
         if line.split(' ').next() != Some("FRAME") {
             return Err(Error::malformed(path, place, "a line FRAME", line));
         }
         let bytes = self.subsampling.bytes(self.size);
-        let mut planes = Vec::new();
-        let read = self.source.by_ref().take(bytes).read_to_end(&mut planes);
-        read.map_err(|e| Error::read(path, e))?;
+        planes.clear();
+        let read = self.source.by_ref().take(bytes).read_to_end(planes);
+        read.map_err(failed)?;
         if (planes.len() as u64) < bytes {
             let found = format!("{} bytes", planes.len());
             return Err(Error::malformed(
@@ -101,8 +115,7 @@ impl<R: BufRead> Y4mReader<R> {
             ));
         }
         self.read += 1;
-        let frame = frame_of_planes(&planes, self.size, self.subsampling, self.is_full_range);
-        Ok(Some(frame))
+        Ok(true)
     }
 }
 

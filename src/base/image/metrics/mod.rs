@@ -15,24 +15,24 @@ mod psnr;
 mod separable;
 mod ssim;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::planes::Protocol;
 
 use self::planes::Pair;
-use self::ssim::Windows;
+use self::separable::Border;
 use super::Frame;
 use crate::error::{Error, Result};
 
 /// Differences of two pictures of the same size. 1.0 is the peak value.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Peak signal-to-noise ratio over all pixels and the three colour channels, in decibels:
     /// `10 log10(1 / mse)`; `None` when the colours are identical under the protocol.
     pub psnr_db: Option<f64>,
     /// Structural similarity (Wang et al. 2004): 11 x 11 Gaussian window of sigma 1.5, C1 = 0.01^2, C2 = 0.03^2, mean
-    /// over pixels and channels; 1 when identical. Beyond the edge are zeros; under [`Protocol::Gsplat`], pixels
-    /// whose windows reach beyond it are left out.
+    /// over pixels and channels; 1 when identical. Beyond the edge are zeros; under [`Protocol::Gsplat`], the mirrored
+    /// picture.
     pub ssim: f64,
     /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in
     /// `[0, 1]`; 0 when identical.
@@ -180,13 +180,13 @@ impl Measure<'_> {
         let errors = flip::error_map(pair);
         let counted = errors.iter().enumerate().filter(|(at, _)| pair.counts(*at));
         let sum: f64 = counted.map(|(_, error)| f64::from(*error)).sum();
-        let windows = match self.protocol {
-            Protocol::Gsplat => Windows::Within,
-            Protocol::Inria | Protocol::Float => Windows::All,
+        let border = match self.protocol {
+            Protocol::Gsplat => Border::Mirrored,
+            Protocol::Inria | Protocol::Float => Border::Zero,
         };
         let comparison = Comparison {
             psnr_db: psnr::psnr_db(mse),
-            ssim: ssim::ssim(pair, windows),
+            ssim: ssim::ssim(pair, border),
             flip: sum / pair.counted() as f64,
             max_abs,
             p99_9_abs,

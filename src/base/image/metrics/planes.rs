@@ -11,11 +11,22 @@ choice! {
         /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
         #[default]
         Inria = "inria",
-        /// Clamped to `[0, 1]` and not rounded, as gsplat measures its renders (`examples/simple_trainer.py`). SSIM is the
-        /// mean over the pixels whose windows lie within the picture, as in `torchmetrics`.
+        /// Clamped to `[0, 1]` and not rounded, as gsplat measures its renders (`examples/simple_trainer.py`). SSIM
+        /// mirrors the picture at its edge, as `torchmetrics` does since version 1.4.
         Gsplat = "gsplat" | "nerfstudio",
         /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
         Float = "float",
+    }
+}
+
+impl Protocol {
+    /// The number that the protocol takes for a value of a picture.
+    fn converted(self, value: f32) -> f32 {
+        match self {
+            Self::Inria => f32::from(to_8_bit(value)) / f32::from(u8::MAX),
+            Self::Gsplat => value.clamp(0.0, 1.0),
+            Self::Float => value,
+        }
     }
 }
 
@@ -58,8 +69,7 @@ impl Pair {
         };
         let number = |value: f32| match protocol {
             Protocol::Inria => f32::from(to_8_bit(value)),
-            Protocol::Gsplat => value.clamp(0.0, 1.0),
-            Protocol::Float => value,
+            other => other.converted(value),
         };
         for (at, (p, q)) in a.pixels().iter().zip(b.pixels()).enumerate() {
             if mask.is_some_and(|mask| !mask[at]) {

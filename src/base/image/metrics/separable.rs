@@ -2,6 +2,8 @@
 
 use std::ops::{AddAssign, Mul, Range};
 
+use crate::math::fit;
+
 /// Values outside the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Border {
@@ -9,6 +11,18 @@ pub(super) enum Border {
     Zero,
     /// The nearest pixel of the picture.
     Nearest,
+    /// The picture mirrored at the centres of its outermost pixels, again and again.
+    Mirrored,
+}
+
+/// The pixel of a side of `length` pixels, above 0, that stands at `index`, beyond the ends in mirrored copies.
+fn mirrored(index: isize, length: usize) -> usize {
+    let last = length - 1;
+    if last == 0 {
+        return 0;
+    }
+    let within = index.unsigned_abs() % (2 * last);
+    within.min(2 * last - within)
 }
 
 /// The product of a vertical and a horizontal filter, each of odd length and centred.
@@ -47,10 +61,20 @@ impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
                 *sum += weight * value;
             }
         }
-        if self.border == Border::Nearest {
-            let (first, last) = (scratch[reach], scratch[reach + width - 1]);
-            scratch[..reach].fill(first);
-            scratch[reach + width..].fill(last);
+        match self.border {
+            Border::Zero => {}
+            Border::Nearest => {
+                let (first, last) = (scratch[reach], scratch[reach + width - 1]);
+                scratch[..reach].fill(first);
+                scratch[reach + width..].fill(last);
+            }
+            Border::Mirrored => {
+                for beyond in 1..=reach {
+                    let [before, after] = [-fit::<isize>(beyond), fit(width - 1 + beyond)];
+                    scratch[reach - beyond] = scratch[reach + mirrored(before, width)];
+                    scratch[reach + width - 1 + beyond] = scratch[reach + mirrored(after, width)];
+                }
+            }
         }
         for (tap, &weight) in self.horizontal.iter().enumerate() {
             for (sum, &value) in out.iter_mut().zip(&scratch[tap..]) {
@@ -65,6 +89,10 @@ impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
         match self.border {
             Border::Zero => (y + tap).checked_sub(reach).filter(|&row| row < height),
             Border::Nearest => Some((y + tap).saturating_sub(reach).min(height - 1)),
+            Border::Mirrored => Some(mirrored(
+                fit::<isize>(y + tap) - fit::<isize>(reach),
+                height,
+            )),
         }
     }
 }
@@ -97,5 +125,19 @@ mod tests {
         let [row_0, row_1] = [[411.0, 522.0, 633.0], [441.0, 552.0, 663.0]]
             .map(|[a, b, c]| [a - 2.0 * b, a - 2.0 * c, b - 2.0 * c]);
         assert_eq!(filtered(Border::Nearest), [row_0, row_1].concat());
+    }
+
+    #[test]
+    fn mirrored_beyond_the_edge() {
+        // Column x is [v1, v0, v1] in both rows: row 0 has 10 v0 + 101 v1, row 1 has 101 v0 + 10 v1.
+        let rows = [[10.0, 101.0], [101.0, 10.0]].map(|[upper, lower]| {
+            let column = |x: f64| upper * x + lower * (x + 3.0);
+            let [a, b, c] = [1.0, 2.0, 3.0].map(column);
+            [b - 2.0 * b, a - 2.0 * c, b - 2.0 * b]
+        });
+        assert_eq!(filtered(Border::Mirrored), rows.concat());
+        let indices: Vec<usize> = (-4..7).map(|index| mirrored(index, 3)).collect();
+        assert_eq!(indices, [0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]);
+        assert_eq!(mirrored(-3, 1), 0);
     }
 }

@@ -20,48 +20,24 @@ const C1: f64 = 0.01 * 0.01;
 /// `(K2 L)^2` with K2 = 0.03 and a peak L of 1.
 const C2: f64 = 0.03 * 0.03;
 
-/// Pixels whose windows count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Windows {
-    /// All pixels, with zeros beyond the edge of the picture.
-    All,
-    /// Pixels whose windows lie within the picture; all pixels of a picture that has none.
-    Within,
-}
-
 /// Mean structural similarity over the pixels that count and the three channels: -1 to 1, and 1 for equal pictures. It
 /// is computed in double precision, since variances are small differences of large means.
-pub(super) fn ssim(pair: &Pair, windows: Windows) -> f64 {
+pub(super) fn ssim(pair: &Pair, border: Border) -> f64 {
     let window = window();
-    let reach = usize::from(WINDOW_PIXELS / 2);
-    let is_large = pair.width.min(pair.height) > 2 * reach;
-    let margin = if windows == Windows::Within && is_large {
-        reach
-    } else {
-        0
-    };
-    let (columns, lines) = (margin..pair.width - margin, margin..pair.height - margin);
     let [a, b] = &pair.colours;
-    let (mut sum, mut count) = (0.0, 0);
+    let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
-        let rows = lines
-            .clone()
+        let rows = (0..pair.height)
             .into_par_iter()
             .map_init(WindowedMeans::default, |rows, y| {
-                rows.filter(a, b, pair, &window, y);
-                let counted = columns.clone().filter(|x| pair.counts(y * pair.width + x));
-                counted.fold((0.0, 0), |(sum, count), x| {
-                    (sum + rows.similarity(x), count + 1)
-                })
+                rows.filter((a, b), pair, (&window, border), y);
+                let counted = (0..pair.width).filter(|x| pair.counts(y * pair.width + x));
+                counted.map(|x| rows.similarity(x)).sum()
             });
         // Summed in the order of the rows, so that threads do not change the result.
-        for (row, counted) in rows.collect::<Vec<(f64, usize)>>() {
-            sum += row;
-            count += counted;
-        }
+        sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
     }
-    // A mask may leave no pixel whose window lies within the picture.
-    if count == 0 { 1.0 } else { sum / count as f64 }
+    sum / (3.0 * pair.counted() as f64)
 }
 
 /// The window along one axis, of sum 1.
@@ -84,12 +60,19 @@ struct WindowedMeans {
 }
 
 impl WindowedMeans {
-    fn filter(&mut self, a: &[f32], b: &[f32], pair: &Pair, window: &[f64], y: usize) {
+    fn filter(
+        &mut self,
+        (a, b): (&[f32], &[f32]),
+        pair: &Pair,
+        (window, border): (&[f64], Border),
+        y: usize,
+    ) {
         let Self { means, scratch } = self;
         let mut row = RowInput {
             pixels: [a, b],
             pair,
             window,
+            border,
             y,
             scratch,
         };
@@ -116,6 +99,7 @@ struct RowInput<'a> {
     pixels: [&'a [f32]; 2],
     pair: &'a Pair,
     window: &'a [f64],
+    border: Border,
     y: usize,
     scratch: &'a mut Vec<f64>,
 }
@@ -128,7 +112,7 @@ impl RowInput<'_> {
         let filter = Separable {
             vertical: self.window,
             horizontal: self.window,
-            border: Border::Zero,
+            border: self.border,
         };
         let [a, b] = self.pixels;
         let per_unit = 1.0 / f64::from(self.pair.peak);

@@ -1,39 +1,69 @@
-//! Pairs of pictures to compare.
+//! Pairs of pictures: one rule of names for folders, photos and masks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::Frame;
 use quadrille_base::image::files;
 use quadrille_scene::cameras::view_of_picture;
 
 /// Path of standard input.
-pub(super) const STDIN: &str = "-";
+pub const STDIN: &str = "-";
 
-/// Two pictures to compare.
+/// Name of a pair, and where its pictures come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairName {
+    /// Name of the view, or of the first file if two pairs would share the name.
+    pub name: String,
+    /// File of the first picture, or scene that is drawn.
+    pub a: String,
+    /// File of the second picture, or scene that is drawn.
+    pub b: String,
+}
+
+/// Two picture files to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PicturePair {
+pub struct PicturePair {
     /// Name of the first file's view, or of the file if two pairs would share the name.
-    pub(super) name: String,
-    pub(super) a: PathBuf,
-    pub(super) b: PathBuf,
+    pub name: String,
+    /// The first file.
+    pub a: PathBuf,
+    /// The second file.
+    pub b: PathBuf,
 }
 
+impl PicturePair {
+    /// The names of the pair.
+    pub fn names(&self) -> PairName {
+        PairName {
+            name: self.name.clone(),
+            a: self.a.display().to_string(),
+            b: self.b.display().to_string(),
+        }
+    }
+}
+
+/// Pairs of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pairs {
+pub struct Pairs {
     /// At least one pair, in the order of the names.
-    pub(super) pairs: Vec<PicturePair>,
+    pub pairs: Vec<PicturePair>,
     /// Pictures in one folder without a partner in the other.
-    pub(super) unmatched: Vec<PathBuf>,
+    pub unmatched: Vec<PathBuf>,
     /// Whether the pairs are from two folders.
-    pub(super) are_folders: bool,
+    pub are_folders: bool,
 }
 
-/// Finds the pair of `a` and `b`, or the pairs in the folders `a` and `b`.
-pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
+/// Finds the pair of `a` and `b`, or the pairs in the folders `a` and `b`: files with the same name and, of the rest, files
+/// whose names differ only in their extensions.
+///
+/// # Errors
+/// [`Error::Read`] for a path that cannot be read, [`Error::Argument`] for a folder beside a picture, and
+/// [`Error::Malformed`] for folders without a pair.
+pub fn find(a: &Path, b: &Path) -> Result<Pairs> {
     match (is_folder(a)?, is_folder(b)?) {
         (true, true) => in_folders(a, b),
         (false, false) if a == Path::new(STDIN) && b == Path::new(STDIN) => {
@@ -57,13 +87,27 @@ pub(super) fn find(a: &Path, b: &Path) -> Result<Pairs> {
     }
 }
 
-/// Reads the picture `path` or standard input.
-pub(super) fn read(path: &Path) -> Result<Frame> {
-    if path == Path::new(STDIN) {
-        files::read_from(io::stdin().lock(), Path::new("<stdin>"))
-    } else {
-        files::read(path)
-    }
+/// The pictures of a folder and of the folders below it by the names of their views.
+///
+/// # Errors
+/// [`Error::Read`] for a folder that cannot be read.
+pub fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
+    let names = pictures(folder)?;
+    let photos = names
+        .iter()
+        .map(|name| (view_of_picture(name), folder.join(name)));
+    Ok(photos.collect())
+}
+
+/// The photo of a view: of its name in the camera file or else of its own name.
+pub fn photo_of<'p>(
+    photos: &'p HashMap<String, PathBuf>,
+    name: &str,
+    name_in_file: Option<&str>,
+) -> Option<&'p PathBuf> {
+    let in_file = name_in_file.map(view_of_picture);
+    let photo = in_file.and_then(|name| photos.get(&name));
+    photo.or_else(|| photos.get(name))
 }
 
 fn is_folder(path: &Path) -> Result<bool> {

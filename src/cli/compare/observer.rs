@@ -1,0 +1,71 @@
+//! The console beside a comparison.
+
+use indicatif::ProgressBar;
+
+use crate::cli::console::{Verbosity, fail, print};
+use crate::cli::outputs::{NAME, Template};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::files;
+use quadrille_evaluation::pairing::PairName;
+use quadrille_evaluation::{Measured, Observer, TextRows};
+use quadrille_suite::report::error_map;
+
+/// Prints rows as pairs are compared, and writes their pictures of differences.
+pub(super) struct Console<'a> {
+    pub(super) verbosity: Verbosity,
+    pub(super) bar: ProgressBar,
+    /// The table, unless the results are printed as JSON.
+    pub(super) text: Option<&'a TextRows>,
+    /// Names of the pictures of differences.
+    pub(super) diff: Option<Template>,
+    /// Whether the headings of the table are printed.
+    pub(super) has_begun: bool,
+    /// The last pair that was not compared; the others have been printed.
+    pub(super) last_error: Option<anyhow::Error>,
+}
+
+impl Console<'_> {
+    /// Prints a line of the table, after the headings.
+    fn print_line(&mut self, line: impl FnOnce(&TextRows) -> String) -> Result<()> {
+        let Some(text) = self.text else {
+            return Ok(());
+        };
+        let headings = if self.has_begun { "" } else { text.headings() };
+        self.has_begun = true;
+        let lines = headings.to_owned() + &line(text);
+        self.bar.suspend(|| print(lines))
+    }
+}
+
+impl Observer for Console<'_> {
+    fn compared(&mut self, measured: Measured<'_>) -> Result<()> {
+        let row = measured.row;
+        let is_kept = measured.pictures.is_none();
+        if let (Some(diff), Some(([a, _], errors))) = (&self.diff, measured.pictures) {
+            let path = diff.filled(&[(NAME, &row.pair.name)]);
+            let title = format!("FLIP error of {}", row.pair.name);
+            let map = error_map::picture(&title, [a.width(), a.height()], errors);
+            files::write(&path, &map)?;
+            row.diff = Some(path.display().to_string());
+        }
+        let (a, b) = (&row.pair.a, &row.pair.b);
+        let done = if is_kept { "kept" } else { "compared" };
+        self.verbosity.remark(&format!("{a} and {b}: {done}"));
+        self.print_line(|text| text.row(row))
+    }
+
+    fn failed(&mut self, pair: &PairName, error: Error) {
+        let context = format!("comparing {} and {}", pair.a, pair.b);
+        let error = anyhow::Error::new(error).context(context);
+        self.bar.suspend(|| {
+            self.last_error.iter().for_each(|e| fail(&format!("{e:#}")));
+        });
+        self.last_error = Some(error);
+        // A closed output shows at the next row.
+        let _ = self.print_line(|text| text.unmeasured(pair));
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.bar.suspend(|| self.verbosity.warn(text));
+    }
+}

@@ -1,0 +1,292 @@
+//! What is compared: the kind of both paths, and the source of pairs that they are.
+
+use std::path::Path;
+
+use super::Args;
+use super::warn_unmatched;
+use crate::cli::console::Verbosity;
+use crate::cli::inputs::{load_scene, warn_if_unseen};
+use crate::cli::views::{ViewArgs, cameras_beside};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::film::is_film_name;
+use quadrille_evaluation::PairSource;
+use quadrille_evaluation::pairing::{self, STDIN};
+use quadrille_evaluation::sources::{
+    Films, PhotoSettings, PhotoSizes, Pictures, RESIZED_BY, ScenePhotos, Scenes,
+};
+use quadrille_render::cpu::RenderSettings;
+use quadrille_scene::formats::scene_file;
+use quadrille_scene::{Scene, SceneFormat};
+
+/// Views without a photo that are named.
+const LISTED_MISSING: usize = 5;
+
+/// What two paths are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Two pictures, or two folders of pictures.
+    Pictures,
+    Films,
+    Scenes,
+    /// A scene and a folder of photos.
+    Photos,
+}
+
+impl Kind {
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Pictures => "pictures",
+            Self::Films => "films",
+            Self::Scenes => "two scenes",
+            Self::Photos => "a scene and photos",
+        }
+    }
+}
+
+/// Facts about the pairs of a source.
+pub(super) struct Opened {
+    /// What the progress counts.
+    pub(super) counted: &'static str,
+    /// What one pair is.
+    pub(super) one: &'static str,
+    /// Names of the first and the second picture of every pair.
+    pub(super) sides: [&'static str; 2],
+    /// Conditions of the comparison.
+    pub(super) clauses: Vec<String>,
+    /// The camera file or the flag that the views come from.
+    pub(super) views_from: Option<String>,
+    /// Names of the profiles of scenes.
+    pub(super) profiles: Vec<&'static str>,
+}
+
+/// The kind of two paths by their names: films and scenes by their extensions, scenes also by the `meta.json` or
+/// `lod-meta.json` of a SOG or a folder with one. Standard input is a scene beside another one.
+///
+/// # Errors
+/// [`Error::Argument`] for paths that cannot be compared with each other.
+pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
+    let is_stdin = [a, b].map(|path| path == Path::new(STDIN));
+    let place = |first: bool| if first { "first path" } else { "second path" };
+    match [a, b].map(is_film_name) {
+        [false, false] => {}
+        [true, true] => return Ok(Kind::Films),
+        [first, _] => {
+            let film = if first { a } else { b };
+            let other = if first { b } else { a };
+            let expected = format!("a film (.y4m or .apng) to compare {} with", film.display());
+            let found = format!("{}, which is none by its name", other.display());
+            return Err(Error::argument(place(!first), expected, found));
+        }
+    }
+    match [a, b].map(is_scene) {
+        [false, false] => Ok(Kind::Pictures),
+        [true, false] if b.is_dir() => Ok(Kind::Photos),
+        [false, true] if a.is_dir() => {
+            let expected = "the scene first, then the folder of its photos";
+            Err(Error::argument(
+                "first path",
+                expected,
+                a.display().to_string(),
+            ))
+        }
+        [first, second] if (first || is_stdin[0]) && (second || is_stdin[1]) => Ok(Kind::Scenes),
+        [first, _] => {
+            let [scene, other] = if first { [a, b] } else { [b, a] };
+            let expected = match first {
+                true => format!(
+                    "a scene or a folder of photos to compare {} with",
+                    scene.display()
+                ),
+                false => format!("a scene to compare {} with", scene.display()),
+            };
+            let found = format!("{}, which is none by its name", other.display());
+            Err(Error::argument(place(!first), expected, found))
+        }
+    }
+}
+
+fn is_scene(path: &Path) -> bool {
+    if path.is_dir() {
+        return scene_file(path).is_ok();
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_known = extension.and_then(SceneFormat::of_extension).is_some();
+    is_known
+        || path
+            .file_name()
+            .is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
+}
+
+/// Opens the source of pairs, and hands it to `then`.
+pub(super) fn with<T>(
+    args: &Args,
+    kind: Kind,
+    verbosity: Verbosity,
+    then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let mut opened = Opened {
+        counted: "pairs",
+        one: "pair",
+        sides: ["first", "second"],
+        clauses: Vec::new(),
+        views_from: None,
+        profiles: Vec::new(),
+    };
+    match kind {
+        Kind::Pictures => {
+            let pairs = pairing::find(&args.a, &args.b)?;
+            warn_unmatched(&pairs.unmatched, verbosity);
+            if args.sizes.resize {
+                opened.clauses.push(resized("second pictures"));
+            }
+            then(&mut Pictures::new(pairs, args.sizes.resize), &opened)
+        }
+        Kind::Films => {
+            let (mut films, warning) = Films::open([&args.a, &args.b])?;
+            warning.iter().for_each(|text| verbosity.warn(text));
+            (opened.counted, opened.one) = ("frames", "frame");
+            then(&mut films, &opened)
+        }
+        Kind::Scenes => with_scenes(args, opened, verbosity, then),
+        Kind::Photos => with_photos(args, opened, verbosity, then),
+    }
+}
+
+fn resized(what: &str) -> String {
+    format!("{what} of other sizes resized, {RESIZED_BY}")
+}
+
+fn with_scenes<T>(
+    args: &Args,
+    mut opened: Opened,
+    verbosity: Verbosity,
+    then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let views = args.views.judging(&args.a, None, verbosity)?;
+    let load = |path: &Path| load_scene(path, args.reading, verbosity);
+    let scenes = [load(&args.a)?, load(&args.b)?];
+    let cameras = views.cameras(&args.a, &scenes[0].splats, verbosity)?;
+    let settings = scenes.each_ref().map(|scene| settings(args, scene));
+    (opened.counted, opened.one) = ("views", "view");
+    opened.views_from = Some(views.source.clone());
+    opened.profiles = settings.map(|settings| settings.profile.name).to_vec();
+    opened.clauses.push(match &opened.profiles[..] {
+        [a, b] if a != b => format!("drawn by the profiles {a} and {b}"),
+        profiles => format!("drawn by the profile {}", profiles[0]),
+    });
+    let mut source = Scenes::new(
+        [&args.a, &args.b],
+        [&scenes[0].splats, &scenes[1].splats],
+        settings,
+        &cameras,
+        args.outputs.resume,
+    )?;
+    then(&mut source, &opened)
+}
+
+fn settings(args: &Args, scene: &Scene) -> RenderSettings {
+    RenderSettings {
+        profile: args.profile.unwrap_or_else(|| scene.profile()),
+        ..RenderSettings::default()
+    }
+}
+
+fn with_photos<T>(
+    args: &Args,
+    mut opened: Opened,
+    verbosity: Verbosity,
+    then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let (from, chosen) = photo_views(args)?;
+    let exposures = args.exposures.read()?;
+    let scene = load_scene(&args.a, args.reading, verbosity)?;
+    let views = chosen.of_scene(&args.a, &scene.splats, verbosity)?;
+    let render = settings(args, &scene);
+    for camera in &views.cameras {
+        warn_if_unseen(&scene, camera, render.profile.near, verbosity);
+    }
+    let settings = PhotoSettings {
+        render,
+        background: args.background.0,
+        exposures,
+        sizes: match (args.sizes.resize, args.sizes.photo_size) {
+            (true, _) => PhotoSizes::ResizePhotos,
+            (_, true) => PhotoSizes::DrawAtPhotos,
+            _ => PhotoSizes::Equal,
+        },
+    };
+    let with_exposures = settings.exposures.is_some();
+    let scene_and_path = (args.a.as_path(), &scene.splats);
+    let (mut source, missing) = ScenePhotos::new(
+        scene_and_path,
+        &views,
+        &args.b,
+        settings,
+        args.outputs.resume,
+    )?;
+    if !missing.is_empty() {
+        verbosity.warn(&missing_photos(&args.b, &missing, views.cameras.len()));
+    }
+    (opened.counted, opened.one) = ("views", "view");
+    opened.sides = ["render", "photo"];
+    let selected = args
+        .views
+        .selected()
+        .map(|view| format!(" (--view {view})"));
+    opened.clauses.push(format!(
+        "{} of {} views of {from}{}, drawn by the profile {}",
+        source.pairs().len(),
+        views.cameras.len(),
+        selected.unwrap_or_default(),
+        render.profile.name
+    ));
+    opened.views_from = Some(from);
+    opened.profiles = vec![render.profile.name];
+    if args.sizes.resize {
+        opened.clauses.push(resized("photos"));
+    }
+    if args.sizes.photo_size {
+        opened
+            .clauses
+            .push("views drawn in the sizes of their photos".to_owned());
+    }
+    if with_exposures {
+        opened
+            .clauses
+            .push("renders with the exposures of their photos".to_owned());
+    }
+    then(&mut source, &opened)
+}
+
+/// The camera file of the views, and the flags that choose them: all of the file unless flags say otherwise.
+fn photo_views(args: &Args) -> Result<(String, ViewArgs)> {
+    let file = args.views.camera_file().map(Path::to_owned);
+    let Some(file) = file.or_else(|| cameras_beside(&args.a)) else {
+        let expected = "--cameras FILE, or a camera file beside the scene, whose views have the names of photos";
+        return Err(Error::argument("--cameras", expected, "neither"));
+    };
+    let views = match args.views.camera_file() {
+        Some(_) => args.views.clone(),
+        None => args.views.with_file(&file),
+    };
+    Ok((file.display().to_string(), views.of_all_unless_chosen()))
+}
+
+fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
+    let named: Vec<&str> = missing
+        .iter()
+        .take(LISTED_MISSING)
+        .map(String::as_str)
+        .collect();
+    let more = if missing.len() > named.len() {
+        ", ..."
+    } else {
+        ""
+    };
+    format!(
+        "{}: {} of {of} views have no photo of their name ({}{more})",
+        folder.display(),
+        missing.len(),
+        named.join(", ")
+    )
+}

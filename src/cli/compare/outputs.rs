@@ -1,0 +1,180 @@
+//! Files of a comparison: pictures of differences, tables, a page, and the journal of an interrupted run.
+
+use std::path::{Path, PathBuf};
+
+use super::Args;
+use super::opened::Opened;
+use crate::cli::console::{Verbosity, command_line};
+use crate::cli::outputs::{NAME, Outputs, Template, require_values};
+use quadrille::PROGRAM;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::{make_folder_of, write_whole};
+use quadrille_evaluation::pairing::{PairName, STDIN};
+use quadrille_evaluation::{
+    Column, Conditions, Evaluated, Journal, Page, Summary, TableFormat, bytes_per_pair, table,
+};
+
+/// Flags about files.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct OutputFlags {
+    /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1), with a legend. For folders and
+    /// several views, the name must contain "{name}", which is replaced by the name of the pair or view
+    #[arg(long, value_name = "OUT.png")]
+    diff: Option<PathBuf>,
+    /// Write a page of all pairs, worst first, with pictures and error maps, to DIR/index.html, and
+    /// the table to DIR/table.csv
+    #[arg(long, value_name = "DIR")]
+    html: Option<PathBuf>,
+    /// Write a line per pair with all digits
+    #[arg(long, value_name = "FILE.csv")]
+    csv: Option<PathBuf>,
+    /// Write the table for a README
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
+    /// Write the table for a paper (booktabs)
+    #[arg(long, value_name = "FILE.tex")]
+    latex: Option<PathBuf>,
+    /// Go on where an interrupted call with --resume ended: pairs whose pictures, scene and settings are the same
+    /// are not compared again. Their results stand in compare.resume in the folder of --html, or beside the file of --csv,
+    /// until all pairs are done
+    #[arg(long)]
+    pub(super) resume: bool,
+}
+
+/// Content of a page beside its pairs.
+pub(super) struct PageFacts<'a> {
+    pub(super) title: String,
+    pub(super) sides: [&'static str; 2],
+    pub(super) columns: &'a [Column],
+    pub(super) conditions: &'a Conditions,
+}
+
+impl OutputFlags {
+    /// The table files, with their flags and formats.
+    fn tables(&self) -> impl Iterator<Item = (&'static str, PathBuf, TableFormat)> {
+        let beside_page = self.html.as_ref().map(|folder| folder.join("table.csv"));
+        let csv = self.csv.clone();
+        let all = [
+            ("--html", beside_page, TableFormat::Csv),
+            ("--csv", csv, TableFormat::Csv),
+            ("--markdown", self.markdown.clone(), TableFormat::Markdown),
+            ("--latex", self.latex.clone(), TableFormat::Latex),
+        ];
+        all.into_iter()
+            .filter_map(|(flag, path, format)| Some((flag, path?, format)))
+    }
+
+    fn page(&self) -> Option<PathBuf> {
+        self.html.as_ref().map(|folder| folder.join("index.html"))
+    }
+
+    /// Checks the names of all files, and makes their folders. Returns the names of pictures of differences.
+    pub(super) fn prepare(
+        &self,
+        args: &Args,
+        opened: &Opened,
+        pairs: &[PairName],
+    ) -> Result<Option<Template>> {
+        let diff = self.diff.as_deref().map(diff_template).transpose()?;
+        let read = pairs
+            .iter()
+            .flat_map(|pair| [Path::new(&pair.a), Path::new(&pair.b)]);
+        let read = read.filter(|path| *path != Path::new(STDIN));
+        let files = args.views.files().chain(args.exposures.file());
+        let mut outputs = Outputs::beside(read.chain(files));
+        if let Some(diff) = &diff {
+            // Folders may have more pairs at the next call.
+            let least = if args.a.is_dir() && args.b.is_dir() {
+                2
+            } else {
+                1
+            };
+            diff.require(NAME, pairs.len().max(least), opened.counted)?;
+            for pair in pairs {
+                outputs.add("--diff", &diff.filled(&[(NAME, &pair.name)]))?;
+            }
+        }
+        if let Some(page) = self.page() {
+            outputs.add("--html", &page)?;
+        }
+        for (flag, path, _) in self.tables() {
+            outputs.add(flag, &path)?;
+        }
+        Ok(diff)
+    }
+
+    /// Size limit in bytes of the pictures of a pair, if there is a page.
+    pub(super) fn page_bytes(&self, pairs: usize) -> Option<usize> {
+        self.html.as_ref().map(|_| bytes_per_pair(pairs))
+    }
+
+    /// The journal, for a comparison of `pairs` pairs.
+    pub(super) fn journal(&self, conditions: &Conditions, pairs: usize) -> Result<Option<Journal>> {
+        if !self.resume {
+            return Ok(None);
+        }
+        let path = match (&self.html, &self.csv) {
+            (Some(folder), _) => folder.join("compare.resume"),
+            (None, Some(csv)) => {
+                let mut name = csv.as_os_str().to_owned();
+                name.push(".resume");
+                name.into()
+            }
+            (None, None) => {
+                let expected = "--html DIR or --csv FILE beside it, where results are kept";
+                return Err(Error::argument("--resume", expected, "neither"));
+            }
+        };
+        make_folder_of(&path)?;
+        let settings = format!(
+            "{} {conditions:?} {:?} {:?}",
+            PROGRAM.sources,
+            self.page_bytes(pairs),
+            self.diff
+        );
+        Journal::open(&path, &settings).map(Some)
+    }
+
+    /// Writes the tables and the page.
+    pub(super) fn write(
+        &self,
+        facts: &PageFacts<'_>,
+        evaluated: &Evaluated,
+        summary: &Summary,
+        verbosity: Verbosity,
+    ) -> Result<()> {
+        let write = |path: &Path, text: String| {
+            write_whole(path, |out| out.write_all(text.as_bytes()))?;
+            verbosity.remark(&format!("wrote {}", path.display()));
+            Ok(())
+        };
+        for (_, path, format) in self.tables() {
+            let text = table(
+                format,
+                &evaluated.rows,
+                facts.columns,
+                summary,
+                facts.conditions,
+            );
+            write(&path, text)?;
+        }
+        if let Some(path) = self.page() {
+            let page = Page {
+                title: &facts.title,
+                sides: facts.sides,
+                command: &command_line(),
+                program: &format!("Quadrille {} ({})", PROGRAM.version, PROGRAM.commit),
+                columns: facts.columns,
+                conditions: facts.conditions,
+            };
+            write(&path, page.html(evaluated, summary))?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of difference pictures, which must be one of a picture.
+fn diff_template(path: &Path) -> Result<Template> {
+    require_values("--diff", path)?;
+    Template::parse("--diff", path, &[NAME])
+}

@@ -1,0 +1,30 @@
+//! The check of the least PSNR.
+
+use super::console::{Exit, fail};
+use quadrille_base::image::metrics::Comparison;
+
+/// Reports as an error that the PSNR of any of the compared pictures, which have names, is below `least_db`. `what` is
+/// what a name names.
+pub(super) fn check_psnr<'a>(
+    compared: impl IntoIterator<Item = (&'a str, &'a Comparison)>,
+    what: &str,
+    least_db: Option<f64>,
+) -> Exit {
+    let Some(least_db) = least_db else {
+        return Exit::Done;
+    };
+    let all: Vec<_> = compared.into_iter().collect();
+    let psnr = all.iter().filter_map(|(name, c)| Some((*name, c.psnr_db?)));
+    let below: Vec<_> = psnr.filter(|(_, db)| *db < least_db).collect();
+    let Some((name, worst_db)) = below.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return Exit::Done;
+    };
+    let others = match below.len() {
+        1 => String::new(),
+        count => format!("; {count} of {} are below it", all.len()),
+    };
+    fail(&format!(
+        "{what} \"{name}\": expected a PSNR of at least {least_db} dB, found {worst_db:.3} dB{others}"
+    ));
+    Exit::CheckFailed
+}

@@ -1,0 +1,109 @@
+//! Columns of the tables: the metrics, how their numbers are written, and which way is better.
+
+use super::row::Row;
+
+/// A metric in the tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Name in JSON and CSV.
+    pub key: &'static str,
+    /// Heading in tables.
+    pub heading: &'static str,
+    /// Whether greater numbers are better.
+    pub is_higher_better: bool,
+    /// Whether papers print the metric.
+    pub is_in_papers: bool,
+    /// The number of a row; `None` if it was not measured and, of PSNR, if the pictures are identical.
+    pub value: fn(&Row) -> Option<f64>,
+    style: Style,
+}
+
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Decibels,
+    Unit,
+    Exponent,
+}
+
+const fn unit(key: &'static str, heading: &'static str, value: fn(&Row) -> Option<f64>) -> Column {
+    Column {
+        key,
+        heading,
+        is_higher_better: false,
+        is_in_papers: false,
+        value,
+        style: Style::Unit,
+    }
+}
+
+const fn printed(column: Column) -> Column {
+    Column {
+        is_in_papers: true,
+        ..column
+    }
+}
+
+/// All columns, in the order of the tables.
+const ALL: [Column; 10] = [
+    Column {
+        is_higher_better: true,
+        style: Style::Decibels,
+        ..printed(unit("psnr_db", "PSNR dB", |r| r.comparison.psnr_db))
+    },
+    Column {
+        is_higher_better: true,
+        ..printed(unit("ssim", "SSIM", |r| Some(r.comparison.ssim)))
+    },
+    printed(unit("lpips_vgg", "LPIPS VGG", |r| r.lpips.lpips_vgg)),
+    printed(unit("lpips_alex", "LPIPS Alex", |r| r.lpips.lpips_alex)),
+    printed(unit("lpips_vgg_scaled", "LPIPS VGG ±1", |r| {
+        r.lpips.lpips_vgg_scaled
+    })),
+    unit("flip", "FLIP", |r| Some(r.comparison.flip)),
+    unit("max_abs", "max", |r| Some(r.comparison.max_abs)),
+    unit("p99_9_abs", "p99.9", |r| Some(r.comparison.p99_9_abs)),
+    Column {
+        style: Style::Exponent,
+        ..unit("mse", "MSE", |r| Some(r.comparison.mse))
+    },
+    unit("alpha_max_abs", "alpha max", |r| {
+        Some(r.comparison.alpha_max_abs)
+    }),
+];
+
+impl Column {
+    /// The columns of tables with the LPIPS columns of these keys, and with alpha, which photos do not have.
+    pub fn shown(lpips: &[&str], has_alpha: bool) -> Vec<Self> {
+        let is_shown = |column: &Self| match column.key {
+            "alpha_max_abs" => has_alpha,
+            key => !key.starts_with("lpips") || lpips.contains(&key),
+        };
+        ALL.into_iter().filter(is_shown).collect()
+    }
+
+    /// Whether the metric is PSNR, which identical pictures do not have.
+    pub(crate) fn is_psnr(&self) -> bool {
+        self.style == Style::Decibels
+    }
+
+    /// The number as tables write it.
+    pub fn text(&self, value: Option<f64>) -> String {
+        match (value, self.style) {
+            (None, Style::Decibels) => "identical".to_owned(),
+            (None, _) => "-".to_owned(),
+            (Some(db), Style::Decibels) => format!("{db:.3}"),
+            (Some(number), Style::Unit) => format!("{number:.6}"),
+            (Some(number), Style::Exponent) => format!("{number:.3e}"),
+        }
+    }
+
+    /// The number as papers write it.
+    pub(crate) fn short_text(&self, value: Option<f64>) -> String {
+        match (value, self.style) {
+            (Some(db), Style::Decibels) => format!("{db:.2}"),
+            (Some(number), Style::Unit) => format!("{number:.4}"),
+            _ => self.text(value),
+        }
+    }
+}

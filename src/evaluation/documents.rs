@@ -1,0 +1,183 @@
+//! Tables of rows as files: CSV, Markdown and LaTeX.
+
+use quadrille_base::choice;
+
+use super::columns::Column;
+use super::conditions::Conditions;
+use super::row::Row;
+use super::summary::Summary;
+
+choice! {
+    /// Format of a table in a file.
+    pub enum TableFormat {
+        /// A line per pair with all digits, for other programs.
+        Csv = "csv",
+        /// A table for a README.
+        Markdown = "markdown",
+        /// A `tabular` of the package `booktabs`, for a paper.
+        Latex = "latex",
+    }
+}
+
+/// The table of `rows` in a format. CSV has every metric of every pair; the other formats have the metrics that papers
+/// print, and the means.
+pub fn table(
+    format: TableFormat,
+    rows: &[Row],
+    columns: &[Column],
+    summary: &Summary,
+    conditions: &Conditions,
+) -> String {
+    match format {
+        TableFormat::Csv => csv(rows, columns),
+        TableFormat::Markdown => markdown(rows, columns, summary, conditions),
+        TableFormat::Latex => latex(rows, columns, summary, conditions),
+    }
+}
+
+fn csv(rows: &[Row], columns: &[Column]) -> String {
+    let has_masks = rows.iter().any(|row| row.mask_share.is_some());
+    let share = has_masks.then_some("mask_share");
+    let keys = columns.iter().map(|column| column.key);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut write = |cells: Vec<String>| {
+        // Writing to memory cannot fail.
+        let _ = writer.write_record(cells);
+    };
+    let headings = ["name", "a", "b"].into_iter().chain(keys).chain(share);
+    write(headings.map(str::to_owned).collect());
+    for row in rows {
+        let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+        let numbers = columns.iter().map(|column| match (column.value)(row) {
+            // As numpy and pandas read it.
+            None if column.is_psnr() => "inf".to_owned(),
+            value => number(value),
+        });
+        let names = [&row.pair.name, &row.pair.a, &row.pair.b].map(String::clone);
+        let share = has_masks.then(|| number(row.mask_share));
+        write(names.into_iter().chain(numbers).chain(share).collect());
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Columns that papers print, and the rows of numbers as text: one per pair, and the means of several.
+fn paper_rows(
+    rows: &[Row],
+    columns: &[Column],
+    summary: &Summary,
+) -> (Vec<Column>, Vec<Vec<String>>) {
+    let is_printed = |column: &Column| column.is_in_papers || column.key == "flip";
+    let printed: Vec<Column> = columns.iter().copied().filter(is_printed).collect();
+    let mut lines: Vec<Vec<String>> = (rows.iter())
+        .map(|row| {
+            let numbers = printed
+                .iter()
+                .map(|column| column.short_text((column.value)(row)));
+            std::iter::once(row.pair.name.clone())
+                .chain(numbers)
+                .collect()
+        })
+        .collect();
+    if rows.len() > 1 {
+        let means = columns.iter().zip(&summary.mean);
+        let means = means.filter(|(column, _)| is_printed(column));
+        let means = means.map(|(column, mean)| column.short_text(*mean));
+        lines.push(std::iter::once("mean".to_owned()).chain(means).collect());
+    }
+    (printed, lines)
+}
+
+fn markdown(
+    rows: &[Row],
+    columns: &[Column],
+    summary: &Summary,
+    conditions: &Conditions,
+) -> String {
+    let (printed, lines) = paper_rows(rows, columns, summary);
+    let arrow = |column: &Column| {
+        if column.is_higher_better {
+            "↑"
+        } else {
+            "↓"
+        }
+    };
+    let headings = printed
+        .iter()
+        .map(|column| format!("{} {}", column.heading, arrow(column)));
+    let headings = headings.collect::<Vec<_>>().join(" | ");
+    let mut text = format!("| | {headings} |\n|---|{}\n", "---:|".repeat(printed.len()));
+    for line in lines {
+        let cells = line.iter().map(|cell| cell.replace('|', "\\|"));
+        text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    }
+    text + "\n" + &conditions.sentence(summary) + ".\n"
+}
+
+fn latex(rows: &[Row], columns: &[Column], summary: &Summary, conditions: &Conditions) -> String {
+    let (printed, lines) = paper_rows(rows, columns, summary);
+    let arrow = |column: &Column| match column.is_higher_better {
+        true => "$\\uparrow$",
+        false => "$\\downarrow$",
+    };
+    let headings = printed.iter().map(|column| {
+        let heading = column.heading.replace("PSNR dB", "PSNR (dB)");
+        format!(" & {} {}", escaped_latex(&heading), arrow(column))
+    });
+    let mut text = format!(
+        "% {}\n% Needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{l{}}}\n\\toprule\n{} \\\\\n\\midrule\n",
+        conditions.sentence(summary),
+        "r".repeat(printed.len()),
+        headings.collect::<String>()
+    );
+    let (last, others) = lines
+        .split_last()
+        .map_or((None, &[][..]), |(l, o)| (Some(l), o));
+    let line = |cells: &Vec<String>| {
+        let cells = cells.iter().map(|cell| escaped_latex(cell));
+        cells.collect::<Vec<_>>().join(" & ") + " \\\\\n"
+    };
+    text.extend(others.iter().map(line));
+    if let Some(last) = last {
+        let rule = if others.is_empty() { "" } else { "\\midrule\n" };
+        text += &(rule.to_owned() + &line(last));
+    }
+    text + "\\bottomrule\n\\end{tabular}\n"
+}
+
+/// Text in LaTeX.
+fn escaped_latex(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => escaped += "\\textbackslash{}",
+            '~' => escaped += "\\textasciitilde{}",
+            '^' => escaped += "\\textasciicircum{}",
+            '±' => escaped += "$\\pm$",
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            c if c.is_control() => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Text in HTML and in its attributes.
+pub(super) fn escaped_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&#39;",
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,127 @@
+//! Masks: pixels that count.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::files;
+use quadrille_base::image::resize::{ResizedValues, resized};
+
+use super::pairing::photos_in;
+
+/// Value from which on a pixel of a mask counts.
+const COUNTS_FROM: f32 = 0.5;
+
+/// Where masks come from.
+#[derive(Debug, Clone)]
+pub enum Masks {
+    /// Pictures with the names of the pairs: bright pixels count.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Its pictures by the names of their views.
+        pictures: HashMap<String, PathBuf>,
+    },
+    /// The alpha of the second picture of each pair.
+    Alpha,
+}
+
+impl Masks {
+    /// The masks of a folder; `alpha` stands for [`Masks::Alpha`].
+    ///
+    /// # Errors
+    /// [`Error::Read`] for a folder that cannot be read, [`Error::Malformed`] for one without pictures.
+    pub fn parse(path: &Path) -> Result<Self> {
+        if path == Path::new("alpha") && !path.is_dir() {
+            return Ok(Self::Alpha);
+        }
+        let pictures = photos_in(path)?;
+        if pictures.is_empty() {
+            let expected = "masks: pictures with the names of the pairs";
+            return Err(Error::malformed(path, "folder", expected, "no picture"));
+        }
+        Ok(Self::Folder {
+            path: path.to_owned(),
+            pictures,
+        })
+    }
+
+    /// The file of the mask of the pair `name`.
+    pub fn file(&self, name: &str) -> Option<&Path> {
+        match self {
+            Self::Folder { pictures, .. } => pictures.get(name).map(PathBuf::as_path),
+            Self::Alpha => None,
+        }
+    }
+
+    /// Whether each pixel of the pair `name` counts, whose second picture is `b`: a mask of another size is resized
+    /// as a photo is.
+    ///
+    /// # Errors
+    /// Errors of reading, and [`Error::Malformed`] for a pair without a mask, for a mask without a pixel that counts,
+    /// and for other proportions than the pictures have.
+    pub fn of(&self, name: &str, b: &Frame) -> Result<Vec<bool>> {
+        let size = [b.width(), b.height()];
+        let (mask, file): (Vec<bool>, &Path) = match self {
+            Self::Alpha => {
+                let counts = b.pixels().iter().map(|p| p[3] >= COUNTS_FROM);
+                (counts.collect(), Path::new(name))
+            }
+            Self::Folder { path, .. } => {
+                let missing = || Error::malformed(path, name, "a mask with this name", "none");
+                let file = self.file(name).ok_or_else(missing)?;
+                let photo = files::read_photo(file)?;
+                let stored = photo.stored;
+                let own = [stored.width(), stored.height()];
+                if !have_equal_proportions(own, size) {
+                    let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
+                    let found = format!("{} x {}", own[0], own[1]);
+                    return Err(Error::malformed(file, "mask size", expected, found));
+                }
+                let mask = match own == size {
+                    true => stored,
+                    false => resized(&stored, size, ResizedValues::Float),
+                };
+                let grey = |p: &[f32; 4]| (p[0] + p[1] + p[2]) / 3.0;
+                let counts = mask.pixels().iter().map(|p| grey(p) >= COUNTS_FROM);
+                (counts.collect(), file)
+            }
+        };
+        match mask.contains(&true) {
+            true => Ok(mask),
+            false => {
+                let expected = "a pixel that counts (0.5 or brighter; of alpha, more opaque)";
+                Err(Error::malformed(file, "mask", expected, "none"))
+            }
+        }
+    }
+}
+
+/// Whether two sizes are the same picture at two scales: their proportions agree to a pixel of the smaller one.
+pub(super) fn have_equal_proportions(a: [u32; 2], b: [u32; 2]) -> bool {
+    let [a, b] = [a, b].map(|size| size.map(f64::from));
+    // Sides of the first picture at the scale of the second one's width, and of its height.
+    let [by_width, by_height] = [a[1] * b[0] / a[0] - b[1], a[0] * b[1] / a[1] - b[0]];
+    let scale = (a[0] / b[0]).min(1.0);
+    by_width.abs().min(by_height.abs()) * scale <= 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proportions_agree_to_a_pixel() {
+        for (a, b, expected) in [
+            ([5025, 3312], [1256, 828], true),
+            ([1957, 1091], [980, 545], true),
+            ([980, 545], [980, 546], true),
+            ([980, 545], [545, 980], false),
+            ([640, 480], [640, 360], false),
+            ([100, 100], [1000, 1012], false),
+        ] {
+            assert_eq!(have_equal_proportions(a, b), expected, "{a:?} {b:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Rows of a comparison.
+
+use serde::{Deserialize, Serialize};
+
+use quadrille_base::error::Error;
+use quadrille_base::image::metrics::Comparison;
+
+use super::lpips::LpipsDistances;
+use super::pairing::PairName;
+
+/// The result of a pair of pictures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The pair, and the files that it comes from.
+    #[serde(flatten)]
+    pub pair: PairName,
+    /// Metrics of the colours.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+    /// Perceptual distances.
+    #[serde(flatten)]
+    pub lpips: LpipsDistances,
+    /// Share of the pixels that count, 0 to 1; `None` without a mask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mask_share: Option<f64>,
+    /// The picture of the differences, if it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// A pair that could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnmeasuredRow {
+    /// The pair, and the files that it comes from.
+    #[serde(flatten)]
+    pub pair: PairName,
+    /// The reason.
+    pub error: String,
+}
+
+impl UnmeasuredRow {
+    /// The row of a pair whose comparison ended in `error`.
+    pub fn new(pair: &PairName, error: &Error) -> Self {
+        Self {
+            pair: pair.clone(),
+            error: match error {
+                Error::Malformed {
+                    expected, found, ..
+                } => format!("expected {expected}, found {found}"),
+                other => other.to_string(),
+            },
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Pairs of frames of two films.
+
+use std::path::Path;
+
+use crate::evaluator::PairSource;
+use crate::pairing::PairName;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::film::FilmReader;
+use quadrille_base::task::Task;
+
+/// Frames of two films, in pairs from their beginnings.
+pub struct Films<'a> {
+    paths: [&'a Path; 2],
+    readers: [FilmReader; 2],
+    names: Vec<PairName>,
+}
+
+impl<'a> Films<'a> {
+    /// Opens two films, and counts their frames. Also returns a warning if their numbers differ; the shorter one
+    /// ends the comparison.
+    ///
+    /// # Errors
+    /// The errors of [`FilmReader::open`], and [`Error::Malformed`] for a film without frames.
+    pub fn open(paths: [&'a Path; 2]) -> Result<(Self, Option<String>)> {
+        let [first, second] = paths;
+        let counts = [FilmReader::count(first)?, FilmReader::count(second)?];
+        let count = counts[0].min(counts[1]);
+        if count == 0 {
+            let empty = if counts[0] == 0 { first } else { second };
+            return Err(Error::malformed(
+                empty,
+                "film",
+                "at least one frame",
+                "none",
+            ));
+        }
+        let warning = (counts[0] != counts[1]).then(|| {
+            format!(
+                "{} has {} frames and {} has {}: the first {count} are compared",
+                first.display(),
+                counts[0],
+                second.display(),
+                counts[1]
+            )
+        });
+        let digits = (count - 1).to_string().len().max(4);
+        let name = |frame: u64| PairName {
+            name: format!("frame {frame:0digits$}"),
+            a: first.display().to_string(),
+            b: second.display().to_string(),
+        };
+        let films = Self {
+            paths,
+            readers: [FilmReader::open(first)?, FilmReader::open(second)?],
+            names: (0..count).map(name).collect(),
+        };
+        Ok((films, warning))
+    }
+}
+
+impl PairSource for Films<'_> {
+    fn pairs(&self) -> &[PairName] {
+        &self.names
+    }
+
+    fn load(&mut self, at: usize, _task: &Task) -> Result<[Frame; 2]> {
+        let mut next = |side: usize| {
+            let path = self.paths[side];
+            let ended = || Error::malformed(path, format!("frame {at}"), "a frame", "the end");
+            self.readers[side].next_frame()?.ok_or_else(ended)
+        };
+        let [a, b] = [next(0)?, next(1)?];
+        let [size, other] = [&a, &b].map(|frame| [frame.width(), frame.height()]);
+        if size != other {
+            let expected = format!(
+                "{} x {} pixels as in {}",
+                size[0],
+                size[1],
+                self.paths[0].display()
+            );
+            let found = format!("{} x {}", other[0], other[1]);
+            return Err(Error::malformed(
+                self.paths[1],
+                "picture size",
+                expected,
+                found,
+            ));
+        }
+        Ok([a, b])
+    }
+
+    fn fingerprint(&self, _at: usize) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    fn has_independent_pairs(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,92 @@
+//! Sources of pairs: files, films, scenes, a scene and photos.
+
+mod films;
+mod photos;
+mod pictures;
+mod scenes;
+
+pub use films::Films;
+pub use photos::{PhotoSettings, PhotoSizes, ScenePhotos};
+pub use pictures::Pictures;
+pub use scenes::Scenes;
+
+use std::io::Write;
+use std::path::Path;
+
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::files::Photo;
+use quadrille_base::image::orientation::Orientation;
+use quadrille_base::image::resize::{ResizedValues, resized};
+use quadrille_scene::formats::source_files;
+use quadrille_suite::Fnv1a;
+
+use super::masks::have_equal_proportions;
+
+/// The filter of resized photos in words, for the conditions of a comparison.
+pub const RESIZED_BY: &str = "bicubic (a = -0.5, antialiased, 8 bits, as Pillow's BICUBIC)";
+
+/// Hash of the files of a scene.
+fn scene_hash(scene: &Path) -> Result<u64> {
+    let mut hash = Fnv1a::default();
+    for file in source_files(scene)? {
+        hash.add_file(&file).map_err(|e| Error::read(&file, e))?;
+    }
+    Ok(hash.0)
+}
+
+/// `hash` with the content of more files.
+fn with_files<'a>(hash: u64, files: impl IntoIterator<Item = &'a Path>) -> Result<u64> {
+    let mut hash = Fnv1a(hash);
+    for file in files {
+        hash.add_file(file).map_err(|e| Error::read(file, e))?;
+    }
+    Ok(hash.0)
+}
+
+/// `hash` with a text.
+fn with_text(hash: u64, text: &str) -> u64 {
+    let mut hash = Fnv1a(hash);
+    // Writing to a hash cannot fail.
+    let _ = write!(hash, "{text}");
+    hash.0
+}
+
+/// The photo `path` for a camera of the proportions of `size`: upright, unless only the stored rows and columns fit.
+/// COLMAP and the trainers ignore the orientation that cameras write into photos, so that their cameras belong to the
+/// stored pixels.
+fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, Option<String>) {
+    let values = match photo.is_eight_bit {
+        true => ResizedValues::EightBit,
+        false => ResizedValues::Float,
+    };
+    let stored = [photo.stored.width(), photo.stored.height()];
+    let upright = photo.orientation.upright_size(stored);
+    let fits = |own| have_equal_proportions(own, size);
+    if photo.orientation == Orientation::UPRIGHT {
+        return (photo.stored, values, None);
+    }
+    if fits(stored) && !fits(upright) {
+        let warning = format!(
+            "{}: its EXIF orientation is ignored, since the camera has the proportions of the stored pixels",
+            path.display()
+        );
+        return (photo.stored, values, Some(warning));
+    }
+    let warning = format!("{}: turned as its EXIF orientation says", path.display());
+    (photo.upright(), values, Some(warning))
+}
+
+/// `frame`, from `path`, in `size`, if it shows the same picture at another scale.
+fn fitted(path: &Path, frame: Frame, size: [u32; 2], values: ResizedValues) -> Result<Frame> {
+    let own = [frame.width(), frame.height()];
+    if own == size {
+        return Ok(frame);
+    }
+    if !have_equal_proportions(own, size) {
+        let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
+        let found = format!("{} x {}", own[0], own[1]);
+        return Err(Error::malformed(path, "picture size", expected, found));
+    }
+    Ok(resized(&frame, size, values))
+}

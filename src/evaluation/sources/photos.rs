@@ -1,0 +1,179 @@
+//! Views of a scene, and the photos that it was trained on.
+
+use std::path::{Path, PathBuf};
+
+use super::{fitted, scene_hash, turned, with_files, with_text};
+use crate::evaluator::PairSource;
+use crate::pairing::{PairName, photo_of, photos_in};
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::image::exposure::exposed;
+use quadrille_base::image::files;
+use quadrille_base::task::Task;
+use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_scene::cameras::{Exposures, Views};
+use quadrille_scene::{Camera, Splats};
+
+/// What is done for a photo of another size than the picture of its view.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PhotoSizes {
+    /// The pair is not compared.
+    #[default]
+    Equal,
+    /// The photo is resized to the size of the picture.
+    ResizePhotos,
+    /// The view is drawn in the size of the photo.
+    DrawAtPhotos,
+}
+
+/// How the views of a scene are drawn beside their photos.
+#[derive(Debug, Clone, Default)]
+pub struct PhotoSettings {
+    /// Settings of the renderer.
+    pub render: RenderSettings,
+    /// Colour behind the scene, in sRGB.
+    pub background: [f32; 3],
+    /// Exposures that were learned for the photos.
+    pub exposures: Option<Exposures>,
+    /// Photos of other sizes.
+    pub sizes: PhotoSizes,
+}
+
+/// Pictures of a scene, and photos with the names of their views.
+pub struct ScenePhotos<'a> {
+    splats: &'a Splats,
+    settings: PhotoSettings,
+    cameras: Vec<Camera>,
+    photos: Vec<PathBuf>,
+    names: Vec<PairName>,
+    renderer: Renderer,
+    warnings: Vec<String>,
+    /// Hash of the scene and the settings, if pairs have fingerprints.
+    hash: Option<u64>,
+}
+
+impl<'a> ScenePhotos<'a> {
+    /// The views of a scene, read from `scene`, that have a photo in `folder`. Also returns the names of the views
+    /// without one. `has_fingerprints` reads the files of the scene once more.
+    ///
+    /// # Errors
+    /// Errors of reading, and [`Error::Malformed`] if no view has a photo.
+    pub fn new(
+        (scene, splats): (&Path, &'a Splats),
+        views: &Views,
+        folder: &Path,
+        settings: PhotoSettings,
+        has_fingerprints: bool,
+    ) -> Result<(Self, Vec<String>)> {
+        let all = photos_in(folder)?;
+        let (mut cameras, mut photos, mut names, mut missing) = (vec![], vec![], vec![], vec![]);
+        for (at, camera) in views.cameras.iter().enumerate() {
+            let in_file = views.names_in_file.get(at).map(String::as_str);
+            let Some(photo) = photo_of(&all, &camera.name, in_file) else {
+                missing.push(camera.name.clone());
+                continue;
+            };
+            names.push(PairName {
+                name: camera.name.clone(),
+                a: scene.display().to_string(),
+                b: photo.display().to_string(),
+            });
+            cameras.push(camera.clone());
+            photos.push(photo.clone());
+        }
+        if cameras.is_empty() {
+            let expected = format!(
+                "photos with the names of the views, such as {}",
+                missing.first().map_or("none", String::as_str)
+            );
+            let found = format!("{} pictures with other names", all.len());
+            return Err(Error::malformed(folder, "folder", expected, found));
+        }
+        let hash = match has_fingerprints {
+            true => Some(with_text(scene_hash(scene)?, &format!("{settings:?}"))),
+            false => None,
+        };
+        let source = Self {
+            splats,
+            settings,
+            cameras,
+            photos,
+            names,
+            renderer: Renderer::default(),
+            warnings: Vec::new(),
+            hash,
+        };
+        Ok((source, missing))
+    }
+
+    /// The photo of view `at`, and the camera of its picture, both in one size.
+    fn photo_and_camera(&mut self, at: usize) -> Result<(Frame, Camera)> {
+        let (path, camera) = (&self.photos[at], &self.cameras[at]);
+        let size = [camera.width, camera.height];
+        let (photo, values, warning) = turned(path, files::read_photo(path)?, size);
+        self.warnings.extend(warning);
+        let own = [photo.width(), photo.height()];
+        match self.settings.sizes {
+            _ if own == size => Ok((photo, camera.clone())),
+            PhotoSizes::ResizePhotos => {
+                let photo = fitted(path, photo, size, values)?;
+                Ok((photo, camera.clone()))
+            }
+            PhotoSizes::DrawAtPhotos => {
+                // Refuses other proportions.
+                let _ = fitted(path, Frame::new(own[0], own[1]), size, values)?;
+                Ok((photo, camera.resized(own[0], own[1])?))
+            }
+            PhotoSizes::Equal => {
+                let expected = format!(
+                    "{} x {} pixels as its camera has (--photo-size draws views in the sizes of their photos, \
+                     --resize resizes the photos, --picture-scale the pictures)",
+                    size[0], size[1]
+                );
+                let found = format!("{} x {}", own[0], own[1]);
+                Err(Error::malformed(path, "picture size", expected, found))
+            }
+        }
+    }
+}
+
+impl PairSource for ScenePhotos<'_> {
+    fn pairs(&self) -> &[PairName] {
+        &self.names
+    }
+
+    fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]> {
+        let (photo, camera) = self.photo_and_camera(at)?;
+        let mut frame = Frame::new(1, 1);
+        let settings = &self.settings.render;
+        self.renderer
+            .render_task(&mut frame, self.splats, &camera, settings, task)?;
+        if let Some(exposures) = &self.settings.exposures {
+            match exposures.of(&camera.name) {
+                Some(rows) => frame = exposed(&frame.over(self.settings.background), rows),
+                None => self.warnings.push(format!(
+                    "view \"{}\": {} has no exposure for it",
+                    camera.name,
+                    quadrille_base::error::shown(exposures.file())
+                )),
+            }
+        }
+        Ok([frame, photo])
+    }
+
+    fn fingerprint(&self, at: usize) -> Result<Option<u64>> {
+        let Some(hash) = self.hash else {
+            return Ok(None);
+        };
+        let hash = with_text(hash, &format!("{:?}", self.cameras[at]));
+        with_files(hash, [self.photos[at].as_path()]).map(Some)
+    }
+
+    fn has_independent_pairs(&self) -> bool {
+        true
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+}

@@ -1,0 +1,82 @@
+//! The table of rows as text, whose lines are printed as pairs are compared.
+
+use quadrille_suite::report::table::{LineTable, shortened};
+
+use super::columns::Column;
+use super::conditions::Conditions;
+use super::pairing::PairName;
+use super::row::{Row, UnmeasuredRow};
+use super::summary::Summary;
+
+/// A table in the making.
+pub struct TextRows {
+    columns: Vec<Column>,
+    lines: LineTable,
+    headings: String,
+}
+
+impl TextRows {
+    /// Creates the table for rows of these pairs.
+    pub fn new(columns: &[Column], pairs: &[PairName]) -> Self {
+        let widths = pairs
+            .iter()
+            .map(|pair| shortened(&pair.name).chars().count());
+        let name = ("<", widths.chain(["median".len()]).max().unwrap_or(0));
+        // The longest number is "identical", and the longest reason is longer than all of them.
+        let numbers = columns.iter().map(|column| (column.heading, 9));
+        let widths: Vec<_> = std::iter::once(name).chain(numbers).collect();
+        let (lines, headings) = LineTable::new(&widths);
+        Self {
+            columns: columns.to_vec(),
+            lines,
+            headings,
+        }
+    }
+
+    /// The line of headings.
+    pub fn headings(&self) -> &str {
+        &self.headings
+    }
+
+    fn line(&self, name: &str, numbers: impl IntoIterator<Item = Option<f64>>) -> String {
+        let numbers = self.columns.iter().zip(numbers);
+        let numbers = numbers.map(|(column, number)| column.text(number));
+        self.lines
+            .line(std::iter::once(name.to_owned()).chain(numbers))
+    }
+
+    /// The line of a pair.
+    pub fn row(&self, row: &Row) -> String {
+        let numbers = self.columns.iter().map(|column| (column.value)(row));
+        self.line(&shortened(&row.pair.name), numbers)
+    }
+
+    /// The line of a pair that was not compared.
+    pub fn unmeasured(&self, pair: &PairName) -> String {
+        self.lines
+            .line([shortened(&pair.name), "not compared".to_owned()])
+    }
+
+    /// The lines below the rows: statistics of several rows, pairs that were not compared, and the conditions.
+    pub fn end(
+        &self,
+        summary: &Summary,
+        others: &[UnmeasuredRow],
+        conditions: &Conditions,
+    ) -> String {
+        let mut text = String::new();
+        if summary.count > 1 {
+            for (name, numbers) in summary.lines() {
+                text += &self.line(name, numbers.iter().copied());
+            }
+        }
+        for other in others {
+            let name = shortened(&other.pair.name);
+            text += &format!("{name} was not compared: {}\n", other.error);
+        }
+        if let Some(worst) = summary.worst_pair.as_ref().filter(|_| summary.count > 1) {
+            text += &format!("lowest PSNR: {}\n", shortened(worst));
+        }
+        text + &conditions.sentence(summary) + "\n"
+    }
+}
