@@ -1,0 +1,156 @@
+//! Learned perceptual image patch similarity.
+//!
+//! Zhang, Isola, Efros, Shechtman, Wang: "The Unreasonable Effectiveness of Deep Features as a Perceptual Metric", CVPR
+//! 2018; version 0.1 of the authors' program, with linear layers.
+
+mod convolution;
+mod layers;
+mod maps;
+mod network;
+mod safetensors;
+mod weights;
+
+pub use self::weights::{LpipsNet, LpipsWeights, find_weights};
+
+use self::convolution::Convolution;
+use self::layers::{difference, pool};
+use self::maps::{LANES, Lanes, MARGIN, Maps};
+use self::network::{Layer, Network};
+use super::planes::{Planes, Protocol};
+use super::{Frame, checked_pair};
+use crate::choice;
+use crate::error::{Error, Result};
+use crate::math::SimdLevel;
+
+choice! {
+    /// The range to which values of 0 to 1 are scaled before the network.
+    #[derive(Hash, Default)]
+    pub enum InputScale {
+        /// 0 to 1, that is not scaled, as the authors of 3D Gaussian splatting measure, and gsplat with VGG.
+        #[default]
+        Unit = "unit",
+        /// -1 to 1, for which the metric is trained, as gsplat with AlexNet and nerfstudio measure.
+        Signed = "signed",
+    }
+}
+
+/// Means of red, green and blue that are subtracted from values of -1 to 1, as the authors do.
+const MEAN: [f32; 3] = [-0.030, -0.088, -0.188];
+
+/// Standard deviations by which the differences from [`MEAN`] are divided.
+const DEVIATION: [f32; 3] = [0.458, 0.448, 0.450];
+
+/// A network with its weights, ready for pictures.
+pub struct Lpips {
+    network: Network,
+    convolutions: Vec<Convolution>,
+    /// Weights of the compared channels.
+    linear: Vec<Vec<Lanes>>,
+    level: SimdLevel,
+}
+
+impl Lpips {
+    /// Prepares a network on the widest SIMD level of this machine.
+    pub fn new(weights: &LpipsWeights) -> Self {
+        Self::on_level(weights, SimdLevel::best())
+    }
+
+    /// Prepares a network on a SIMD level. Distances differ by less than 1e-5 between levels.
+    pub fn on_level(weights: &LpipsWeights, level: SimdLevel) -> Self {
+        let shapes = weights.network.shapes();
+        let convolutions = shapes.zip(&weights.convolutions);
+        Self {
+            network: weights.network.clone(),
+            convolutions: convolutions
+                .map(|(shape, [weights, bias])| Convolution::new(shape, weights, bias, level))
+                .collect(),
+            linear: weights.linear.iter().map(|w| padded(w)).collect(),
+            level,
+        }
+    }
+
+    /// The distance of two pictures: 0 for the same, about 1 for pictures without similarity. Their order does not
+    /// matter. Colours are premultiplied, under `protocol`.
+    ///
+    /// The maps of both pictures at the largest layer are in memory together, with those of the layer before it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the pictures differ in size or are smaller than the network accepts.
+    pub fn distance(
+        &self,
+        a: &Frame,
+        b: &Frame,
+        protocol: Protocol,
+        scale: InputScale,
+    ) -> Result<f64> {
+        let pair = checked_pair(a, b, protocol)?;
+        let smallest = self.network.smallest_side();
+        if pair.width.min(pair.height) < smallest {
+            let expected = format!("at least {smallest} x {smallest} pixels");
+            let found = format!("{} x {}", pair.width, pair.height);
+            return Err(Error::argument(
+                "size of pictures for LPIPS",
+                expected,
+                found,
+            ));
+        }
+        let size = [pair.width, pair.height];
+        let maps = [0, 1].map(|i| network_input(&pair.colours[i], size, pair.peak, scale));
+        Ok(self.run(maps))
+    }
+
+    fn run(&self, [mut a, mut b]: [Maps; 2]) -> f64 {
+        let mut convolutions = self.convolutions.iter();
+        let mut linear = self.linear.iter();
+        let mut distance = 0.0;
+        for layer in &self.network.layers {
+            match layer {
+                Layer::Convolution(_) => {
+                    let Some(convolution) = convolutions.next() else {
+                        break;
+                    };
+                    a = convolution.apply(&a);
+                    b = convolution.apply(&b);
+                }
+                Layer::Pool { window } => {
+                    a = pool(self.level, &a, *window);
+                    b = pool(self.level, &b, *window);
+                }
+                Layer::Compare => {
+                    let weights = linear.next().map_or(&[][..], Vec::as_slice);
+                    distance += difference(self.level, [&a, &b], weights);
+                }
+            }
+        }
+        distance
+    }
+}
+
+/// Weights by channel, with zeros up to a whole number of blocks.
+fn padded(weights: &[f32]) -> Vec<Lanes> {
+    let blocks = weights.chunks(LANES).map(|block| {
+        let mut lanes = [0.0; LANES];
+        lanes[..block.len()].copy_from_slice(block);
+        lanes
+    });
+    blocks.collect()
+}
+
+/// The network's input: colours, in units of `1 / peak`, scaled and normalised.
+fn network_input(colours: &Planes, size: [usize; 2], peak: f32, scale: InputScale) -> Maps {
+    let mut maps = Maps::zeroed(size, colours.len());
+    maps.fill_bands(1, |y, values| {
+        let pixels = values[MARGIN..][..size[0]].iter_mut();
+        for (x, pixel) in pixels.enumerate() {
+            for (channel, plane) in colours.iter().enumerate() {
+                let unit = plane[y * size[0] + x] / peak;
+                let value = match scale {
+                    InputScale::Unit => unit,
+                    InputScale::Signed => 2.0 * unit - 1.0,
+                };
+                pixel[channel] = (value - MEAN[channel]) / DEVIATION[channel];
+            }
+        }
+    });
+    maps
+}
