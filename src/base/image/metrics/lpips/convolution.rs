@@ -5,9 +5,10 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 use super::maps::{LANES, Lanes, MARGIN, Maps};
 use super::network::{Shape, Stride};
 use crate::math::SimdLevel;
+use crate::math::buffer::Buffer;
 
 /// Largest number of rows that one thread computes at a time. More rows reuse the weights in the cache more often.
-const BAND_ROWS: usize = 1;
+const BAND_ROWS: usize = 4;
 
 /// Bands per thread, so that threads finish at about the same time.
 const BANDS_PER_THREAD: usize = 6;
@@ -54,11 +55,11 @@ impl Convolution {
         }
     }
 
-    /// The maps that the layer makes of `input`. They do not depend on the number of threads; levels with and
+    /// The maps that the layer makes of `input`, in the memory of `old`. They do not depend on the number of threads; levels with and
     /// without fused multiply-add differ by rounding.
-    pub(super) fn apply(&self, input: &Maps) -> Maps {
+    pub(super) fn apply(&self, input: &Maps, old: Buffer<Lanes>) -> Maps {
         let size = [input.width, input.height].map(|side| self.shape.side(side));
-        let mut output = Maps::zeroed(size, self.shape.outputs);
+        let mut output = Maps::in_place_of(old, size, self.shape.outputs);
         let bands = BANDS_PER_THREAD * rayon::current_num_threads();
         let rows = size[1].div_ceil(bands).clamp(1, BAND_ROWS);
         let [width, pitch] = [output.width, output.pitch()];

@@ -5,14 +5,15 @@ use rayon::prelude::*;
 use super::maps::{LANES, Lanes, MARGIN, Maps};
 use super::network::{POOL_STRIDE, pooled};
 use crate::math::SimdLevel;
+use crate::math::buffer::Buffer;
 
 /// Added to the length of a pixel's channels before they are divided by it, as the authors do.
 const LENGTH_EPSILON: f32 = 1e-10;
 
-/// The maximum of each square of `window` pixels; pixels that fill no square are left out.
-pub(super) fn pool(level: SimdLevel, input: &Maps, window: usize) -> Maps {
+/// The maximum of each square of `window` pixels, in the memory of `old`; pixels that fill no square are left out.
+pub(super) fn pool(level: SimdLevel, input: &Maps, window: usize, old: Buffer<Lanes>) -> Maps {
     let size = [input.width, input.height].map(|side| pooled(side, window));
-    let mut output = Maps::zeroed(size, input.channels);
+    let mut output = Maps::in_place_of(old, size, input.channels);
     let [width, pitch] = [output.width, output.pitch()];
     output.fill_bands(1, |y, values| {
         level.run(|| {
@@ -30,6 +31,7 @@ pub(super) fn pool(level: SimdLevel, input: &Maps, window: usize) -> Maps {
 #[inline(always)]
 fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a [Lanes]) {
     // Values are rectified, so none is below 0.
+    row.fill([0.0; LANES]);
     for offset in 0..window {
         let pixels = source(offset);
         for (x, maximum) in row.iter_mut().enumerate() {
@@ -44,7 +46,7 @@ fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a 
 
 /// The mean over pixels of the squared difference of channels, weighted by `weights` by channel, where the channels of
 /// each pixel are divided by their Euclidean length.
-pub(super) fn difference(level: SimdLevel, maps: [&Maps; 2], weights: &[Lanes]) -> f64 {
+pub(super) fn difference(level: SimdLevel, maps: &[Maps; 2], weights: &[Lanes]) -> f64 {
     let [width, height] = [maps[0].width, maps[0].height];
     let rows = (0..height).into_par_iter().map_init(
         || [const { Vec::new() }; 3],
@@ -58,7 +60,7 @@ pub(super) fn difference(level: SimdLevel, maps: [&Maps; 2], weights: &[Lanes]) 
 /// The sum over a row. The content of `scratch` is ignored.
 #[inline(always)]
 fn row_difference(
-    maps: [&Maps; 2],
+    maps: &[Maps; 2],
     y: usize,
     weights: &[Lanes],
     scratch: &mut [Vec<Lanes>; 3],
@@ -82,7 +84,7 @@ fn row_difference(
     sums.clear();
     sums.resize(maps[0].width, [0.0; LANES]);
     for (block, weights) in weights.iter().enumerate() {
-        let [a, b] = maps.map(|maps| maps.pixels(y, block));
+        let [a, b] = [maps[0].pixels(y, block), maps[1].pixels(y, block)];
         for (x, sums) in sums.iter_mut().enumerate() {
             let [a, b, per_a, per_b] = [&a[x], &b[x], &lengths[0][x], &lengths[1][x]];
             for lane in 0..LANES {

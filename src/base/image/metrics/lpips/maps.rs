@@ -23,15 +23,26 @@ pub(super) struct Maps {
 }
 
 impl Maps {
-    /// Maps of zeros.
-    pub(super) fn zeroed([width, height]: [usize; 2], channels: usize) -> Self {
-        let blocks = channels.div_ceil(LANES);
-        Self {
+    /// Maps whose rows are to be filled, in the memory of `old`, whose content is ignored.
+    pub(super) fn in_place_of(
+        old: Buffer<Lanes>,
+        [width, height]: [usize; 2],
+        channels: usize,
+    ) -> Self {
+        let mut maps = Self {
             width,
             height,
             channels,
-            values: Buffer::zeroed(height * blocks * (width + 2 * MARGIN)),
-        }
+            values: old,
+        };
+        maps.values
+            .reserve_zeroed(height * maps.blocks() * maps.pitch());
+        maps
+    }
+
+    /// The memory, for other maps.
+    pub(super) fn into_buffer(self) -> Buffer<Lanes> {
+        self.values
     }
 
     /// Number of blocks of channels.
@@ -56,10 +67,17 @@ impl Maps {
     }
 
     /// Calls `fill` in parallel for bands of at most `rows` rows: with the first row, and with the values of the
-    /// band, a row with its margins for each block for each row.
+    /// band, a row with its margins for each block for each row. The margins are 0.
     pub(super) fn fill_bands(&mut self, rows: usize, fill: impl Fn(usize, &mut [Lanes]) + Sync) {
-        let length = rows * self.blocks() * self.pitch();
-        let bands = self.values.par_chunks_mut(length).enumerate();
-        bands.for_each(|(band, values)| fill(band * rows, values));
+        let [pitch, row_length] = [self.pitch(), self.blocks() * self.pitch()];
+        let values = &mut self.values[..self.height * row_length];
+        let bands = values.par_chunks_mut(rows * row_length).enumerate();
+        bands.for_each(|(band, values)| {
+            for row in values.chunks_mut(pitch) {
+                row[..MARGIN].fill([0.0; LANES]);
+                row[pitch - MARGIN..].fill([0.0; LANES]);
+            }
+            fill(band * rows, values);
+        });
     }
 }

@@ -15,12 +15,13 @@ pub use self::weights::{LpipsNet, LpipsWeights, find_weights};
 use self::convolution::Convolution;
 use self::layers::{difference, pool};
 use self::maps::{LANES, Lanes, MARGIN, Maps};
-use self::network::{Layer, Network};
+use self::network::Layer;
 use super::planes::{Planes, Protocol};
 use super::{Frame, checked_pair};
 use crate::choice;
 use crate::error::{Error, Result};
 use crate::math::SimdLevel;
+use crate::math::buffer::Buffer;
 
 choice! {
     /// The range to which values of 0 to 1 are scaled before the network.
@@ -40,12 +41,20 @@ const MEAN: [f32; 3] = [-0.030, -0.088, -0.188];
 /// Standard deviations by which the differences from [`MEAN`] are divided.
 const DEVIATION: [f32; 3] = [0.458, 0.448, 0.450];
 
+/// A layer with its weights.
+enum Step {
+    Convolution(Convolution),
+    Pool {
+        window: usize,
+    },
+    /// Comparison of the pictures with weights by channel.
+    Compare(Vec<Lanes>),
+}
+
 /// A network with its weights, ready for pictures.
 pub struct Lpips {
-    network: Network,
-    convolutions: Vec<Convolution>,
-    /// Weights of the compared channels.
-    linear: Vec<Vec<Lanes>>,
+    steps: Vec<Step>,
+    smallest_side: usize,
     level: SimdLevel,
 }
 
@@ -57,14 +66,22 @@ impl Lpips {
 
     /// Prepares a network on a SIMD level. Distances differ by less than 1e-5 between levels.
     pub fn on_level(weights: &LpipsWeights, level: SimdLevel) -> Self {
-        let shapes = weights.network.shapes();
-        let convolutions = shapes.zip(&weights.convolutions);
+        let mut convolutions = weights.convolutions.iter();
+        let mut linear = weights.linear.iter();
+        let steps = weights
+            .network
+            .layers
+            .iter()
+            .filter_map(|layer| match *layer {
+                Layer::Convolution(shape) => convolutions.next().map(|[weights, bias]| {
+                    Step::Convolution(Convolution::new(shape, weights, bias, level))
+                }),
+                Layer::Pool { window } => Some(Step::Pool { window }),
+                Layer::Compare => linear.next().map(|weights| Step::Compare(padded(weights))),
+            });
         Self {
-            network: weights.network.clone(),
-            convolutions: convolutions
-                .map(|(shape, [weights, bias])| Convolution::new(shape, weights, bias, level))
-                .collect(),
-            linear: weights.linear.iter().map(|w| padded(w)).collect(),
+            steps: steps.collect(),
+            smallest_side: weights.network.smallest_side(),
             level,
         }
     }
@@ -84,7 +101,7 @@ impl Lpips {
         scale: InputScale,
     ) -> Result<f64> {
         let pair = checked_pair(a, b, protocol)?;
-        let smallest = self.network.smallest_side();
+        let smallest = self.smallest_side;
         if pair.width.min(pair.height) < smallest {
             let expected = format!("at least {smallest} x {smallest} pixels");
             let found = format!("{} x {}", pair.width, pair.height);
@@ -99,27 +116,21 @@ impl Lpips {
         Ok(self.run(maps))
     }
 
-    fn run(&self, [mut a, mut b]: [Maps; 2]) -> f64 {
-        let mut convolutions = self.convolutions.iter();
-        let mut linear = self.linear.iter();
+    fn run(&self, mut pair: [Maps; 2]) -> f64 {
         let mut distance = 0.0;
-        for layer in &self.network.layers {
-            match layer {
-                Layer::Convolution(_) => {
-                    let Some(convolution) = convolutions.next() else {
-                        break;
-                    };
-                    a = convolution.apply(&a);
-                    b = convolution.apply(&b);
-                }
-                Layer::Pool { window } => {
-                    a = pool(self.level, &a, *window);
-                    b = pool(self.level, &b, *window);
-                }
-                Layer::Compare => {
-                    let weights = linear.next().map_or(&[][..], Vec::as_slice);
-                    distance += difference(self.level, [&a, &b], weights);
-                }
+        // Memory of maps that are not needed any more.
+        let mut old = Buffer::default();
+        for step in &self.steps {
+            if let Step::Compare(weights) = step {
+                distance += difference(self.level, &pair, weights);
+            }
+            for maps in &mut pair {
+                let output = match step {
+                    Step::Convolution(convolution) => convolution.apply(maps, old),
+                    Step::Pool { window } => pool(self.level, maps, *window, old),
+                    Step::Compare(_) => break,
+                };
+                old = std::mem::replace(maps, output).into_buffer();
             }
         }
         distance
@@ -138,7 +149,7 @@ fn padded(weights: &[f32]) -> Vec<Lanes> {
 
 /// The network's input: colours, in units of `1 / peak`, scaled and normalised.
 fn network_input(colours: &Planes, size: [usize; 2], peak: f32, scale: InputScale) -> Maps {
-    let mut maps = Maps::zeroed(size, colours.len());
+    let mut maps = Maps::in_place_of(Buffer::default(), size, colours.len());
     maps.fill_bands(1, |y, values| {
         let pixels = values[MARGIN..][..size[0]].iter_mut();
         for (x, pixel) in pixels.enumerate() {
