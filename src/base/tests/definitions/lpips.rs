@@ -8,7 +8,7 @@ use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{
     InputScale, Lpips, LpipsNet, LpipsWeights, Protocol, find_weights,
 };
-use quadrille_base::math::SimdLevel;
+use quadrille_base::math::{SimdLevel, narrow};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn random_bits(state: u64) -> u64 {
 /// The pictures of `python/tools/lpips_reference.py`.
 fn pictures([width, height]: [u32; 2]) -> [Frame; 2] {
     let frame = |value: &dyn Fn(u32, u32, u32) -> i64| {
-        let channel = |x, y, c| (value(x, y, c) as f64 / 255.0) as f32;
+        let channel = |x, y, c| narrow(value(x, y, c) as f64 / 255.0);
         let pixel = |i| {
             let [x, y] = [i % width, i / width];
             [channel(x, y, 0), channel(x, y, 1), channel(x, y, 2), 1.0]
@@ -114,7 +114,7 @@ fn generated(name: &str, number: usize, shape: &[usize]) -> Vec<f32> {
         }
     };
     let count = shape.iter().product();
-    (0..count).map(|i| value(i) as f32).collect()
+    (0..count).map(|i| narrow(value(i))).collect()
 }
 
 /// Content of a safetensors file of generated weights. `change` may change the header and the data.

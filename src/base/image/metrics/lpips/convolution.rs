@@ -1,5 +1,7 @@
 //! Convolution followed by rectification, on vectors of output channels.
 
+use std::ops::Range;
+
 use fearless_simd::{dispatch, f32x16, prelude::*};
 
 use super::maps::{LANES, Lanes, MARGIN, Maps};
@@ -55,15 +57,19 @@ impl Convolution {
         }
     }
 
-    /// The maps that the layer makes of `input`, in the memory of `old`. They do not depend on the number of threads; levels with and
-    /// without fused multiply-add differ by rounding.
-    pub(super) fn apply(&self, input: &Maps, old: Buffer<Lanes>) -> Maps {
-        let size = [input.width, input.height].map(|side| self.shape.side(side));
-        let mut output = Maps::in_place_of(old, size, self.shape.outputs);
+    /// Dimensions of the layer.
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The rows `rows` of the layer's maps, in the memory of `old`. They do not depend on the number of threads;
+    /// levels with and without fused multiply-add differ by rounding.
+    pub(super) fn apply(&self, input: &Maps, rows: Range<usize>, old: Buffer<Lanes>) -> Maps {
         let bands = BANDS_PER_THREAD * rayon::current_num_threads();
-        let rows = size[1].div_ceil(bands).clamp(1, BAND_ROWS);
-        let [width, pitch] = [output.width, output.pitch()];
-        output.fill_bands(rows, |first_row, values| {
+        let band_rows = rows.len().div_ceil(bands).clamp(1, BAND_ROWS);
+        let mut output = Maps::in_place_of(old, self.shape.size(input.size), rows);
+        let [width, pitch] = [output.size.width, output.pitch()];
+        output.fill_bands(band_rows, |first_row, values| {
             let mut band = Band {
                 layer: self,
                 input,
@@ -209,17 +215,16 @@ impl<'a, const Q: usize> Line<'a, Q> {
             }
         }
         let mut sums = [[f32x16::splat(simd, 0.0); P]; Q];
-        for q in 0..Q {
-            let row = &self.values[q * self.pitch + MARGIN + x..][..P];
-            for p in 0..P {
-                sums[q][p] = f32x16::simd_from(simd, row[p]);
+        for (sums, row) in sums.iter_mut().zip(self.values.chunks(self.pitch)) {
+            for (sum, value) in sums.iter_mut().zip(&row[MARGIN + x..][..P]) {
+                *sum = f32x16::simd_from(simd, *value);
             }
         }
         let depth = self.weights.len() / (Q * shape.kernel * shape.kernel);
         let (weights, _) = self.weights.as_chunks::<Q>();
         for row in 0..shape.kernel {
             let y = (self.y * STRIDE + row).checked_sub(shape.padding);
-            let Some(y) = y.filter(|&y| y < self.input.height) else {
+            let Some(y) = y.filter(|&y| y < self.input.size.height) else {
                 continue;
             };
             let pixels = &self.input.row(y, input)[MARGIN - shape.padding + x * STRIDE..];
@@ -231,10 +236,9 @@ impl<'a, const Q: usize> Line<'a, Q> {
         }
         let is_last = input + 1 == self.input.blocks();
         let least = f32x16::splat(simd, if is_last { 0.0 } else { f32::MIN });
-        for q in 0..Q {
-            let row = &mut self.values[q * self.pitch + MARGIN + x..][..P];
-            for p in 0..P {
-                sums[q][p].max(least).store_slice(&mut row[p]);
+        for (sums, row) in sums.iter().zip(self.values.chunks_mut(self.pitch)) {
+            for (sum, value) in sums.iter().zip(&mut row[MARGIN + x..][..P]) {
+                sum.max(least).store_slice(value);
             }
         }
     }

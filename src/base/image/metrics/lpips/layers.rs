@@ -1,5 +1,7 @@
 //! The layers without weights, and the comparison of maps.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::maps::{LANES, Lanes, MARGIN, Maps};
@@ -10,11 +12,17 @@ use crate::math::buffer::Buffer;
 /// Added to the length of a pixel's channels before they are divided by it, as the authors do.
 const LENGTH_EPSILON: f32 = 1e-10;
 
-/// The maximum of each square of `window` pixels, in the memory of `old`; pixels that fill no square are left out.
-pub(super) fn pool(level: SimdLevel, input: &Maps, window: usize, old: Buffer<Lanes>) -> Maps {
-    let size = [input.width, input.height].map(|side| pooled(side, window));
-    let mut output = Maps::in_place_of(old, size, input.channels);
-    let [width, pitch] = [output.width, output.pitch()];
+/// The rows `rows` of the maxima of squares of `window` pixels, in the memory of `old`; pixels that fill no square are
+/// left out.
+pub(super) fn pool(
+    level: SimdLevel,
+    input: &Maps,
+    window: usize,
+    rows: Range<usize>,
+    old: Buffer<Lanes>,
+) -> Maps {
+    let mut output = Maps::in_place_of(old, pooled(input.size, window), rows);
+    let [width, pitch] = [output.size.width, output.pitch()];
     output.fill_bands(1, |y, values| {
         level.run(|| {
             for (block, row) in values.chunks_mut(pitch).enumerate() {
@@ -44,17 +52,22 @@ fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a 
     }
 }
 
-/// The mean over pixels of the squared difference of channels, weighted by `weights` by channel, where the channels of
-/// each pixel are divided by their Euclidean length.
-pub(super) fn difference(level: SimdLevel, maps: &[Maps; 2], weights: &[Lanes]) -> f64 {
-    let [width, height] = [maps[0].width, maps[0].height];
-    let rows = (0..height).into_par_iter().map_init(
+/// The squared difference of channels, weighted by `weights` by channel, where the channels of each pixel are divided by
+/// their Euclidean length: the sum over the pixels of the rows `rows`, divided by the number of all pixels.
+pub(super) fn difference(
+    level: SimdLevel,
+    maps: &[Maps; 2],
+    weights: &[Lanes],
+    rows: Range<usize>,
+) -> f64 {
+    let rows = rows.into_par_iter().map_init(
         || [const { Vec::new() }; 3],
         |scratch, y| level.run(|| row_difference(maps, y, weights, scratch)),
     );
     // Summed in the order of the rows, so that threads do not change the result.
     let sum: f64 = rows.collect::<Vec<f64>>().iter().sum();
-    sum / (width as f64 * height as f64)
+    let size = maps[0].size;
+    sum / (size.width as f64 * size.height as f64)
 }
 
 /// The sum over a row. The content of `scratch` is ignored.
@@ -68,7 +81,7 @@ fn row_difference(
     let [lengths @ .., sums] = scratch;
     for (maps, squares) in maps.iter().zip(lengths.iter_mut()) {
         squares.clear();
-        squares.resize(maps.width, [0.0; LANES]);
+        squares.resize(maps.size.width, [0.0; LANES]);
         for block in 0..maps.blocks() {
             for (pixel, squares) in maps.pixels(y, block).iter().zip(squares.iter_mut()) {
                 for (square, value) in squares.iter_mut().zip(pixel) {
@@ -82,7 +95,7 @@ fn row_difference(
         }
     }
     sums.clear();
-    sums.resize(maps[0].width, [0.0; LANES]);
+    sums.resize(maps[0].size.width, [0.0; LANES]);
     for (block, weights) in weights.iter().enumerate() {
         let [a, b] = [maps[0].pixels(y, block), maps[1].pixels(y, block)];
         for (x, sums) in sums.iter_mut().enumerate() {

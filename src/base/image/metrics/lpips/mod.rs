@@ -8,15 +8,20 @@ mod layers;
 mod maps;
 mod network;
 mod safetensors;
+mod strips;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 pub use self::weights::{LpipsNet, LpipsWeights, find_weights};
 
+use std::ops::Range;
+
 use self::convolution::Convolution;
-use self::layers::{difference, pool};
-use self::maps::{LANES, Lanes, MARGIN, Maps};
+use self::maps::{LANES, Lanes, MARGIN, Maps, Size};
 use self::network::Layer;
-use super::planes::{Planes, Protocol};
+use self::strips::{Step, distance};
+use super::planes::{Pair, Protocol};
 use super::{Frame, checked_pair};
 use crate::choice;
 use crate::error::{Error, Result};
@@ -40,16 +45,6 @@ const MEAN: [f32; 3] = [-0.030, -0.088, -0.188];
 
 /// Standard deviations by which the differences from [`MEAN`] are divided.
 const DEVIATION: [f32; 3] = [0.458, 0.448, 0.450];
-
-/// A layer with its weights.
-enum Step {
-    Convolution(Convolution),
-    Pool {
-        window: usize,
-    },
-    /// Comparison of the pictures with weights by channel.
-    Compare(Vec<Lanes>),
-}
 
 /// A network with its weights, ready for pictures.
 pub struct Lpips {
@@ -111,29 +106,20 @@ impl Lpips {
                 found,
             ));
         }
-        let size = [pair.width, pair.height];
-        let maps = [0, 1].map(|i| network_input(&pair.colours[i], size, pair.peak, scale));
-        Ok(self.run(maps))
-    }
-
-    fn run(&self, mut pair: [Maps; 2]) -> f64 {
-        let mut distance = 0.0;
-        // Memory of maps that are not needed any more.
-        let mut old = Buffer::default();
-        for step in &self.steps {
-            if let Step::Compare(weights) = step {
-                distance += difference(self.level, &pair, weights);
-            }
-            for maps in &mut pair {
-                let output = match step {
-                    Step::Convolution(convolution) => convolution.apply(maps, old),
-                    Step::Pool { window } => pool(self.level, maps, *window, old),
-                    Step::Compare(_) => break,
-                };
-                old = std::mem::replace(maps, output).into_buffer();
-            }
-        }
-        distance
+        let size = Size {
+            width: pair.width,
+            height: pair.height,
+            channels: pair.colours[0].len(),
+        };
+        let input = |picture: usize, rows: Range<usize>, old: Buffer<Lanes>| {
+            let mut maps = Maps::in_place_of(old, size, rows);
+            maps.fill_bands(1, |y, values| {
+                let pixels = &mut values[MARGIN..][..size.width];
+                input_row(pixels, &pair, [picture, y], scale);
+            });
+            maps
+        };
+        Ok(distance(&self.steps, self.level, size, input))
     }
 }
 
@@ -147,21 +133,18 @@ fn padded(weights: &[f32]) -> Vec<Lanes> {
     blocks.collect()
 }
 
-/// The network's input: colours, in units of `1 / peak`, scaled and normalised.
-fn network_input(colours: &Planes, size: [usize; 2], peak: f32, scale: InputScale) -> Maps {
-    let mut maps = Maps::in_place_of(Buffer::default(), size, colours.len());
-    maps.fill_bands(1, |y, values| {
-        let pixels = values[MARGIN..][..size[0]].iter_mut();
-        for (x, pixel) in pixels.enumerate() {
-            for (channel, plane) in colours.iter().enumerate() {
-                let unit = plane[y * size[0] + x] / peak;
-                let value = match scale {
-                    InputScale::Unit => unit,
-                    InputScale::Signed => 2.0 * unit - 1.0,
-                };
-                pixel[channel] = (value - MEAN[channel]) / DEVIATION[channel];
-            }
+/// Writes a row of the network's input, scaled and normalised. `place` is the number of the picture and the row.
+fn input_row(pixels: &mut [Lanes], pair: &Pair, place: [usize; 2], scale: InputScale) {
+    let [picture, y] = place;
+    for (channel, plane) in pair.colours[picture].iter().enumerate() {
+        let colours = &plane[y * pair.width..][..pair.width];
+        for (pixel, colour) in pixels.iter_mut().zip(colours) {
+            let unit = colour / pair.peak;
+            let value = match scale {
+                InputScale::Unit => unit,
+                InputScale::Signed => 2.0 * unit - 1.0,
+            };
+            pixel[channel] = (value - MEAN[channel]) / DEVIATION[channel];
         }
-    });
-    maps
+    }
 }

@@ -1,6 +1,8 @@
 //! The layers of the networks.
 
-use super::maps::MARGIN;
+use std::ops::Range;
+
+use super::maps::{MARGIN, Size};
 
 /// Distance of the pixels that a convolution computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +36,23 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Width or height of the output; 0 if the input is too small.
-    pub(super) fn side(self, side: usize) -> usize {
+    fn side(self, side: usize) -> usize {
         outputs(side + 2 * self.padding, self.kernel, self.stride.pixels())
+    }
+
+    /// Size of the output.
+    pub(super) fn size(self, input: Size) -> Size {
+        Size {
+            width: self.side(input.width),
+            height: self.side(input.height),
+            channels: self.outputs,
+        }
+    }
+
+    /// The rows of an input of `height` on which the rows `output` depend.
+    pub(super) fn input_rows(self, output: Range<usize>, height: usize) -> Range<usize> {
+        let rows = window_rows(output, self.kernel, self.stride.pixels());
+        rows.start.saturating_sub(self.padding)..(rows.end - self.padding).min(height)
     }
 }
 
@@ -62,9 +79,24 @@ fn outputs(side: usize, window: usize, stride: usize) -> usize {
     }
 }
 
-/// Width or height of a pooling layer's output; 0 if the input is too small.
-pub(super) fn pooled(side: usize, window: usize) -> usize {
-    outputs(side, window, POOL_STRIDE)
+/// The rows that the windows `windows` cover.
+fn window_rows(windows: Range<usize>, window: usize, stride: usize) -> Range<usize> {
+    let last = windows.end.saturating_sub(1);
+    windows.start * stride..last * stride + window
+}
+
+/// Size of a pooling layer's output.
+pub(super) fn pooled(input: Size, window: usize) -> Size {
+    Size {
+        width: outputs(input.width, window, POOL_STRIDE),
+        height: outputs(input.height, window, POOL_STRIDE),
+        channels: input.channels,
+    }
+}
+
+/// The rows on which the rows `output` of a pooling layer depend.
+pub(super) fn unpooled_rows(output: Range<usize>, window: usize) -> Range<usize> {
+    window_rows(output, window, POOL_STRIDE)
 }
 
 /// The layers of a network, of which the last is a comparison.
@@ -140,7 +172,7 @@ impl Network {
         let fits = |side: usize| {
             let last = self.layers.iter().fold(side, |side, layer| match *layer {
                 Layer::Convolution(shape) => shape.side(side),
-                Layer::Pool { window } => pooled(side, window),
+                Layer::Pool { window } => outputs(side, window, POOL_STRIDE),
                 Layer::Compare => side,
             });
             last > 0

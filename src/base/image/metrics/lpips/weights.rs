@@ -57,7 +57,8 @@ pub fn find_weights(explicit: Option<&Path>, net: LpipsNet) -> Result<PathBuf> {
     find_in(explicit, net, &|name| env::var_os(name))
 }
 
-fn find_in(
+/// As [`find_weights`], with the environment's variables.
+pub(super) fn find_in(
     explicit: Option<&Path>,
     net: LpipsNet,
     variable: &dyn Fn(&str) -> Option<OsString>,
