@@ -13,9 +13,9 @@ use crate::math::buffer::Buffer;
 /// Pooling layers through which the pictures go in strips. The maps behind them are small.
 const STRIP_POOLS: usize = 2;
 
-/// Rows of a strip behind these layers. The convolutions of VGG-16 before them reach 6 rows of the picture beyond a
-/// strip of 128 rows, on either side, and these are computed twice.
-const STRIP_ROWS: usize = 32;
+/// Rows of the picture of a strip, about. The convolutions of VGG-16 before these layers reach 6 rows beyond it, on
+/// either side, and these are computed twice.
+const STRIP_ROWS: usize = 128;
 
 /// A layer with its weights.
 pub(super) enum Step {
@@ -67,8 +67,9 @@ pub(super) fn distance(
     let mut way = Way::new(level);
     let new_maps = || Maps::in_place_of(Buffer::default(), size_behind, all_rows.clone());
     let mut behind = [new_maps(), new_maps()];
-    for start in all_rows.clone().step_by(STRIP_ROWS) {
-        let rows = start..all_rows.end.min(start + STRIP_ROWS);
+    let strip_rows = (STRIP_ROWS * size_behind.height / size.height).max(1);
+    for start in all_rows.clone().step_by(strip_rows) {
+        let rows = start..all_rows.end.min(start + strip_rows);
         let plan = Plan::new(first, size, rows);
         let strip = [0, 1].map(|i| input(i, plan.input.clone(), way.memory()));
         let strip = way.go(first, &plan, strip);
