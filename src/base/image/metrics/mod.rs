@@ -10,6 +10,7 @@
 mod flip;
 mod flip_colour;
 mod flip_filters;
+mod lpips;
 mod planes;
 mod psnr;
 mod separable;
@@ -17,6 +18,7 @@ mod ssim;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::lpips::{InputScale, Lpips, LpipsNet, LpipsWeights, find_weights};
 pub use self::planes::Protocol;
 
 use self::planes::Pair;

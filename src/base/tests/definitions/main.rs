@@ -8,6 +8,7 @@ mod compare_op;
 mod falloff;
 mod harmonics;
 mod lanes;
+mod lpips;
 mod quad_blend;
 mod stencil;
 mod yuv;

@@ -1,0 +1,132 @@
+//! Files of named arrays in the safetensors format: the length of a header as 8 bytes, the header as JSON, and the
+//! arrays as little-endian numbers.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+
+/// Size of the field that holds the header's length.
+const LENGTH_BYTES: u64 = 8;
+
+/// Largest header that is read; one of 31 arrays has about 3 KiB.
+const MAX_HEADER_BYTES: u64 = 1 << 16;
+
+/// Element type of 32-bit floats.
+const F32: &str = "F32";
+
+#[derive(Deserialize)]
+struct Header {
+    /// Texts about the file, which are skipped.
+    #[serde(rename = "__metadata__")]
+    _metadata: Option<serde::de::IgnoredAny>,
+    #[serde(flatten)]
+    tensors: BTreeMap<String, Tensor>,
+}
+
+/// Description of an array in the header.
+#[derive(Deserialize)]
+struct Tensor {
+    dtype: String,
+    shape: Vec<u64>,
+    /// First byte and the byte after the last one, counted from the end of the header.
+    data_offsets: [u64; 2],
+}
+
+/// An array's name and the shape that it must have.
+pub(super) struct Expected {
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+}
+
+/// Reads finite f32 arrays from the file `path`, in the order of `expected`. Other arrays are skipped.
+///
+/// # Errors
+/// [`Error::Read`], and [`Error::Malformed`] when the file does not follow the format or lacks an array of the
+/// shape. Only the memory of the expected arrays is allocated.
+pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> {
+    let reading = |reason| Error::read(path, reason);
+    let mut file = File::open(path).map_err(reading)?;
+    let length = file.metadata().map_err(reading)?.len();
+    let header_bytes = header_length(path, &mut file, length)?;
+    let mut text = vec![0; usize::try_from(header_bytes).unwrap_or_default()];
+    file.read_exact(&mut text).map_err(reading)?;
+    let header: Header = serde_json::from_slice(&text).map_err(|error| {
+        Error::malformed(path, "header", "JSON of arrays by name", error.to_string())
+    })?;
+    let data = LENGTH_BYTES + header_bytes;
+    let arrays = expected.iter().map(|expected| {
+        let tensor = header.tensors.get(&expected.name).ok_or_else(|| {
+            let names: Vec<_> = header.tensors.keys().map(String::as_str).collect();
+            Error::malformed(path, "header", &expected.name, names.join(", "))
+        })?;
+        let place = format!("array {}", expected.name);
+        let offset = tensor
+            .offset(expected, length - data)
+            .map_err(|(wanted, found)| Error::malformed(path, &place, wanted, found))?;
+        file.seek(SeekFrom::Start(data + offset)).map_err(reading)?;
+        let mut bytes = vec![0; 4 * expected.shape.iter().product::<usize>()];
+        file.read_exact(&mut bytes).map_err(reading)?;
+        let (values, _) = bytes.as_chunks::<4>();
+        let values: Vec<f32> = values.iter().copied().map(f32::from_le_bytes).collect();
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(values),
+            Some(at) => {
+                let place = format!("{place}, element {at}");
+                Err(Error::malformed(
+                    path,
+                    place,
+                    "a finite number",
+                    values[at].to_string(),
+                ))
+            }
+        }
+    });
+    arrays.collect()
+}
+
+/// Reads the header's length and checks it against the file's `length`.
+fn header_length(path: &Path, file: &mut File, length: u64) -> Result<u64> {
+    let mut bytes = [0; 8];
+    if length < LENGTH_BYTES {
+        let found = format!("{length} bytes");
+        return Err(Error::malformed(path, "file", "at least 8 bytes", found));
+    }
+    let read = file.read_exact(&mut bytes);
+    read.map_err(|reason| Error::read(path, reason))?;
+    let header = u64::from_le_bytes(bytes);
+    let most = MAX_HEADER_BYTES.min(length - LENGTH_BYTES);
+    if header > most {
+        let expected = format!("at most {most}");
+        return Err(Error::malformed(
+            path,
+            "length of the header",
+            expected,
+            header.to_string(),
+        ));
+    }
+    Ok(header)
+}
+
+impl Tensor {
+    /// The first byte of the array, if it is as expected and inside the data of `length` bytes; else the
+    /// expectation and the finding.
+    fn offset(&self, expected: &Expected, length: u64) -> Result<u64, (String, String)> {
+        let shape: Vec<u64> = expected.shape.iter().map(|&side| side as u64).collect();
+        if self.dtype != F32 || self.shape != shape {
+            let wanted = format!("{F32} of shape {shape:?}");
+            return Err((wanted, format!("{} of shape {:?}", self.dtype, self.shape)));
+        }
+        let bytes = 4 * shape.iter().product::<u64>();
+        let [start, end] = self.data_offsets;
+        if end > length || start.checked_add(bytes) != Some(end) {
+            let wanted = format!("{bytes} of the {length} bytes of data");
+            return Err((wanted, format!("bytes {start} to {end}")));
+        }
+        Ok(start)
+    }
+}

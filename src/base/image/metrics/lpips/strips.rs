@@ -1,0 +1,172 @@
+//! The way of two pictures through the layers, in strips of rows, so that the large maps of the first layers are never
+//! in memory as a whole.
+
+use std::ops::Range;
+
+use super::convolution::Convolution;
+use super::layers::{difference, pool};
+use super::maps::{Lanes, Maps, Size};
+use super::network::{POOL_STRIDE, pooled, unpooled_rows};
+use crate::math::SimdLevel;
+use crate::math::buffer::Buffer;
+
+/// Pooling layers through which the pictures go in strips. The maps behind them are small.
+const STRIP_POOLS: usize = 2;
+
+/// Rows of the picture of a strip, about. The convolutions of VGG-16 before these layers reach 6 rows beyond it, on
+/// either side, and these are computed twice.
+const STRIP_ROWS: usize = 128;
+
+/// A layer with its weights.
+pub(super) enum Step {
+    Convolution(Convolution),
+    /// The maximum of squares of `window` pixels.
+    Pool {
+        window: usize,
+    },
+    /// Comparison of the pictures with weights by channel.
+    Compare(Vec<Lanes>),
+}
+
+impl Step {
+    fn is_pool(&self) -> bool {
+        matches!(self, Self::Pool { .. })
+    }
+
+    /// Size of the maps that the layer makes of maps of a size.
+    fn size(&self, input: Size) -> Size {
+        match self {
+            Self::Convolution(convolution) => convolution.shape().size(input),
+            Self::Pool { window } => pooled(input, *window),
+            Self::Compare(_) => input,
+        }
+    }
+
+    /// The rows of an input of `height` on which the rows `output` depend.
+    fn input_rows(&self, output: Range<usize>, height: usize) -> Range<usize> {
+        match self {
+            Self::Convolution(convolution) => convolution.shape().input_rows(output, height),
+            Self::Pool { window } => unpooled_rows(output, *window),
+            Self::Compare(_) => output,
+        }
+    }
+}
+
+/// The distance of two pictures of a size, which `input` makes from the number of the picture, rows, and memory.
+pub(super) fn distance(
+    steps: &[Step],
+    level: SimdLevel,
+    size: Size,
+    input: impl Fn(usize, Range<usize>, Buffer<Lanes>) -> Maps,
+) -> f64 {
+    let pools = steps.iter().enumerate().filter(|(_, step)| step.is_pool());
+    let split = pools.map(|(i, _)| i + 1).nth(STRIP_POOLS - 1);
+    let (first, rest) = steps.split_at(split.unwrap_or(0));
+    let size_behind = first.iter().fold(size, |size, step| step.size(size));
+    let all_rows = 0..size_behind.height;
+    let mut way = Way::new(level);
+    let new_maps = || Maps::in_place_of(Buffer::default(), size_behind, all_rows.clone());
+    let mut behind = [new_maps(), new_maps()];
+    let strip_rows = (STRIP_ROWS * size_behind.height / size.height).max(1);
+    for start in all_rows.clone().step_by(strip_rows) {
+        let rows = start..all_rows.end.min(start + strip_rows);
+        let plan = Plan::new(first, size, rows);
+        let strip = [0, 1].map(|i| input(i, plan.input.clone(), way.memory()));
+        let strip = way.go(first, &plan, strip);
+        for (maps, strip) in behind.iter_mut().zip(strip) {
+            maps.copy(&strip);
+            way.free.push(strip.into_buffer());
+        }
+    }
+    let end = rest.iter().fold(size_behind, |size, step| step.size(size));
+    let plan = Plan::new(rest, size_behind, 0..end.height);
+    way.free.clear();
+    way.go(rest, &plan, behind);
+    way.distance
+}
+
+/// The rows that layers compute for a strip.
+struct Plan {
+    /// Rows of the first layer's input.
+    input: Range<usize>,
+    /// By layer: the rows of its output, and those among them that no other strip compares.
+    layers: Vec<[Range<usize>; 2]>,
+}
+
+impl Plan {
+    /// The plan for rows of the last of `steps`, whose first one gets maps of a size.
+    fn new(steps: &[Step], size: Size, rows: Range<usize>) -> Self {
+        let sizes = steps.iter().scan(size, |size, step| {
+            let input = *size;
+            *size = step.size(input);
+            Some([input.height, size.height])
+        });
+        let heights: Vec<[usize; 2]> = sizes.collect();
+        let is_last = heights.last().is_none_or(|[_, end]| rows.end == *end);
+        let mut plan = Self {
+            input: rows.clone(),
+            layers: Vec::with_capacity(steps.len()),
+        };
+        let mut own = rows;
+        for (step, [height, _]) in steps.iter().zip(heights).rev() {
+            plan.layers.push([plan.input.clone(), own.clone()]);
+            plan.input = step.input_rows(plan.input, height);
+            if step.is_pool() {
+                // The last strip has the rows that fill no square.
+                let end = if is_last {
+                    height
+                } else {
+                    own.end * POOL_STRIDE
+                };
+                own = own.start * POOL_STRIDE..end;
+                plan.input.end = plan.input.end.max(end);
+            }
+        }
+        plan.layers.reverse();
+        plan
+    }
+}
+
+/// What the pictures meet on their way.
+struct Way {
+    level: SimdLevel,
+    /// Sum of the differences so far.
+    distance: f64,
+    /// Memory of maps that are not needed any more.
+    free: Vec<Buffer<Lanes>>,
+}
+
+impl Way {
+    fn new(level: SimdLevel) -> Self {
+        Self {
+            level,
+            distance: 0.0,
+            free: Vec::new(),
+        }
+    }
+
+    fn memory(&mut self) -> Buffer<Lanes> {
+        self.free.pop().unwrap_or_default()
+    }
+
+    /// Leads rows of two pictures through the layers.
+    fn go(&mut self, steps: &[Step], plan: &Plan, mut pair: [Maps; 2]) -> [Maps; 2] {
+        for (step, [rows, own]) in steps.iter().zip(&plan.layers) {
+            if let Step::Compare(weights) = step {
+                self.distance += difference(self.level, &pair, weights, own.clone());
+                continue;
+            }
+            for maps in &mut pair {
+                let (memory, rows) = (self.memory(), rows.clone());
+                let output = match step {
+                    Step::Convolution(convolution) => convolution.apply(maps, rows, memory),
+                    Step::Pool { window } => pool(self.level, maps, *window, rows, memory),
+                    Step::Compare(_) => continue,
+                };
+                self.free
+                    .push(std::mem::replace(maps, output).into_buffer());
+            }
+        }
+        pair
+    }
+}
