@@ -29,7 +29,8 @@ use quadrille_base::parse::finite;
 use quadrille_base::shading::Profile;
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
-    Column, Conditions, Evaluated, Evaluator, LpipsKind, LpipsMetrics, Masks, PairSource, Row, Summary, TextRows,
+    Column, Conditions, Evaluated, Evaluator, LpipsKind, LpipsMetrics, Masks, PairSource, Row,
+    Summary, TextRows,
 };
 
 /// Maximum number of files without a partner that are named.

@@ -107,7 +107,11 @@ impl LpipsMetrics {
     }
 
     /// Measures two opaque pictures under `protocol`.
-    pub(super) fn measure(&self, [a, b]: [&Frame; 2], protocol: Protocol) -> Result<LpipsDistances> {
+    pub(super) fn measure(
+        &self,
+        [a, b]: [&Frame; 2],
+        protocol: Protocol,
+    ) -> Result<LpipsDistances> {
         let mut distances = LpipsDistances::default();
         for kind in &self.kinds {
             let net = self.nets.iter().find(|(net, _)| *net == kind.net());

@@ -95,7 +95,7 @@ impl Lpips {
         protocol: Protocol,
         scale: InputScale,
     ) -> Result<f64> {
-        let pair = checked_pair(a, b, protocol)?;
+        let pair = checked_pair(a, b, protocol, None)?;
         let smallest = self.smallest_side;
         if pair.width.min(pair.height) < smallest {
             let expected = format!("at least {smallest} x {smallest} pixels");
