@@ -209,13 +209,13 @@ fn means_are_over_the_pixels_of_the_mask() {
     assert_eq!(all["mask_share"], 1.0);
     assert!((all["mse"].as_f64().unwrap() - (0.125 * 0.125 + 0.25) / 2.0).abs() < 1e-9);
     white([20, 20], 1.0);
-    place.expect_error(
-        UNREADABLE,
-        &flags[..7],
-        &["x.npy", "proportions of 40 x 20"],
-    );
+    let failure = |word: &str| {
+        let errors = place.expect_failure(UNREADABLE, &flags[..7]);
+        assert!(errors.contains(word), "{errors}");
+    };
+    failure("proportions of 40 x 20");
     white([40, 20], 0.0);
-    place.expect_error(UNREADABLE, &flags[..7], &["a pixel that counts"]);
+    failure("a pixel that counts");
     fs::rename(place.path("mask/x.npy"), place.path("mask/y.npy")).unwrap();
     failure("a mask with this name");
 }
@@ -259,7 +259,9 @@ fn films_are_compared_frame_by_frame() {
         // Half a frame is no frame.
         let whole = fs::read(place.path(film)).unwrap();
         fs::write(place.path(film), &whole[..whole.len() - 700]).unwrap();
-        place.expect_error(UNREADABLE, &["compare", film, film], &[film]);
+        let output = place.expect(UNREADABLE, &["compare", film, film]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains(film), "{errors}");
     }
     fs::write(place.path("c.mp4"), b"\0\0\0\x20ftypisom").unwrap();
     place.expect_error(
@@ -410,14 +412,9 @@ fn the_picture_of_differences_has_a_legend() {
     assert!(different.width() > 320);
     let height = 8 * 20;
     assert!(different.height() > height && equal.height() == different.height());
-    let row = |frame: &Frame| frame.pixels()[..frame.width() as usize].to_vec();
-    assert!(
-        row(&equal)
-            .iter()
-            .all(|pixel| pixel[..3] == row(&equal)[0][..3])
-    );
-    assert_ne!(
-        row(&different)[0],
-        row(&different)[different.width() as usize - 1]
-    );
+    let row = |frame: &Frame| frame.pixels()[..8 * 40].to_vec();
+    let equal = row(&equal);
+    assert!(equal.iter().all(|pixel| *pixel == equal[0]));
+    let different = row(&different);
+    assert_ne!(different[0], different[8 * 40 - 1]);
 }

@@ -12,8 +12,7 @@ use quadrille_base::image::difference::heat_picture;
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::resize::{ResizedValues, resized};
 
-/// Widths in pixels to which pictures are reduced, one after the other, until all three fit (assumed). Their own width
-/// comes first.
+/// Widths in pixels to which pictures are reduced until all three fit (assumed). Their own width comes first.
 const WIDTHS_PX: [u32; 8] = [1600, 1280, 960, 800, 640, 480, 320, 200];
 /// Quality of the pictures, 1 to 100 (assumed): errors of the compression are below what a page shows.
 const QUALITY: u8 = 85;
@@ -34,23 +33,26 @@ impl PairPictures {
         let size = [a.width(), a.height()];
         let map = heat_picture(size, errors);
         let pictures = [a, b, &map];
-        let widths = WIDTHS_PX.iter().copied().filter(|width| *width < size[0]);
-        let mut widths = std::iter::once(size[0].min(WIDTHS_PX[0]))
-            .chain(widths)
-            .peekable();
-        while let Some(width) = widths.next() {
+        let mut width = size[0].min(WIDTHS_PX[0]);
+        loop {
             let reduced = reduced_size(size, width);
-            let bytes = pictures.map(|picture| jpeg(picture, reduced));
-            let [a, b, map] = bytes;
-            let bytes = [a?, b?, map?];
-            if bytes.iter().map(Vec::len).sum::<usize>() <= most || widths.peek().is_none() {
-                return Ok(Self {
-                    size: reduced,
-                    encoded: bytes.map(|bytes| STANDARD.encode(bytes)),
-                });
+            let [a, b, map] = pictures.map(|picture| jpeg(picture, reduced));
+            let encoded = [a?, b?, map?];
+            let bytes = encoded.iter().map(Vec::len).sum::<usize>();
+            // Bytes grow with the number of pixels, or more slowly.
+            let fitting = f64::from(width) * (most as f64 / bytes as f64).sqrt();
+            let smaller = || WIDTHS_PX.into_iter().filter(|other| *other < width);
+            let next = smaller().find(|other| f64::from(*other) <= fitting);
+            match next.or_else(|| smaller().last()) {
+                Some(next) if bytes > most => width = next,
+                _ => {
+                    return Ok(Self {
+                        size: reduced,
+                        encoded: encoded.map(|bytes| STANDARD.encode(bytes)),
+                    });
+                }
             }
         }
-        Ok(Self::default())
     }
 
     /// The pictures as CSS variables, each of which several boxes show.
