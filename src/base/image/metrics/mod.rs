@@ -10,7 +10,7 @@
 mod flip;
 mod flip_colour;
 mod flip_filters;
-mod lpips;
+pub mod lpips;
 mod planes;
 mod psnr;
 mod separable;
@@ -18,7 +18,6 @@ mod ssim;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::lpips::{InputScale, Lpips, LpipsNet, LpipsWeights, find_weights};
 pub use self::planes::Protocol;
 
 use self::planes::Pair;

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use quadrille_base::Error;
 use quadrille_base::image::Frame;
-use quadrille_base::image::metrics::{
-    InputScale, Lpips, LpipsNet, LpipsWeights, Protocol, find_weights,
+use quadrille_base::image::metrics::Protocol;
+use quadrille_base::image::metrics::lpips::{
+    InputScale, Lpips, LpipsNet, LpipsWeights, find_weights,
 };
 use quadrille_base::math::{SimdLevel, narrow};
 use serde::Deserialize;

@@ -52,8 +52,8 @@ fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a 
     }
 }
 
-/// The squared difference of channels, weighted by `weights` by channel, where the channels of each pixel are divided by
-/// their Euclidean length: the sum over the pixels of the rows `rows`, divided by the number of all pixels.
+/// The squared difference of channels, weighted by `weights` by channel, where the channels of each pixel are divided
+/// by their Euclidean length: the sum over the pixels of the rows `rows`, divided by the number of all pixels.
 pub(super) fn difference(
     level: SimdLevel,
     maps: &[Maps; 2],

@@ -1,4 +1,4 @@
-//! The way of two pictures through the layers, in strips of rows, so that the large maps of the first layers are never
+//! Evaluation of the layers for two pictures, in strips of rows, so that the large maps of the first layers are never
 //! in memory as a whole.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::network::{POOL_STRIDE, pooled, unpooled_rows};
 use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
-/// Pooling layers through which the pictures go in strips. The maps behind them are small.
+/// Number of pooling layers up to which maps are computed in strips. The maps behind them are small.
 const STRIP_POOLS: usize = 2;
 
 /// Rows of the picture of a strip, about. The convolutions of VGG-16 before these layers reach 6 rows beyond it, on
@@ -64,25 +64,25 @@ pub(super) fn distance(
     let (first, rest) = steps.split_at(split.unwrap_or(0));
     let size_behind = first.iter().fold(size, |size, step| step.size(size));
     let all_rows = 0..size_behind.height;
-    let mut way = Way::new(level);
+    let mut evaluation = Evaluation::new(level);
     let new_maps = || Maps::in_place_of(Buffer::default(), size_behind, all_rows.clone());
     let mut behind = [new_maps(), new_maps()];
     let strip_rows = (STRIP_ROWS * size_behind.height / size.height).max(1);
     for start in all_rows.clone().step_by(strip_rows) {
         let rows = start..all_rows.end.min(start + strip_rows);
         let plan = Plan::new(first, size, rows);
-        let strip = [0, 1].map(|i| input(i, plan.input.clone(), way.memory()));
-        let strip = way.go(first, &plan, strip);
+        let strip = [0, 1].map(|i| input(i, plan.input.clone(), evaluation.memory()));
+        let strip = evaluation.apply(first, &plan, strip);
         for (maps, strip) in behind.iter_mut().zip(strip) {
             maps.copy(&strip);
-            way.free.push(strip.into_buffer());
+            evaluation.free.push(strip.into_buffer());
         }
     }
     let end = rest.iter().fold(size_behind, |size, step| step.size(size));
     let plan = Plan::new(rest, size_behind, 0..end.height);
-    way.free.clear();
-    way.go(rest, &plan, behind);
-    way.distance
+    evaluation.free.clear();
+    evaluation.apply(rest, &plan, behind);
+    evaluation.distance
 }
 
 /// The rows that layers compute for a strip.
@@ -127,8 +127,8 @@ impl Plan {
     }
 }
 
-/// What the pictures meet on their way.
-struct Way {
+/// State of the evaluation.
+struct Evaluation {
     level: SimdLevel,
     /// Sum of the differences so far.
     distance: f64,
@@ -136,7 +136,7 @@ struct Way {
     free: Vec<Buffer<Lanes>>,
 }
 
-impl Way {
+impl Evaluation {
     fn new(level: SimdLevel) -> Self {
         Self {
             level,
@@ -149,24 +149,31 @@ impl Way {
         self.free.pop().unwrap_or_default()
     }
 
-    /// Leads rows of two pictures through the layers.
-    fn go(&mut self, steps: &[Step], plan: &Plan, mut pair: [Maps; 2]) -> [Maps; 2] {
+    /// Applies layers to rows of two pictures' maps.
+    fn apply(&mut self, steps: &[Step], plan: &Plan, mut pair: [Maps; 2]) -> [Maps; 2] {
+        let level = self.level;
         for (step, [rows, own]) in steps.iter().zip(&plan.layers) {
-            if let Step::Compare(weights) = step {
-                self.distance += difference(self.level, &pair, weights, own.clone());
-                continue;
-            }
-            for maps in &mut pair {
-                let (memory, rows) = (self.memory(), rows.clone());
-                let output = match step {
-                    Step::Convolution(convolution) => convolution.apply(maps, rows, memory),
-                    Step::Pool { window } => pool(self.level, maps, *window, rows, memory),
-                    Step::Compare(_) => continue,
-                };
-                self.free
-                    .push(std::mem::replace(maps, output).into_buffer());
+            match step {
+                Step::Convolution(convolution) => self.replace(&mut pair, |maps, memory| {
+                    convolution.apply(maps, rows.clone(), memory)
+                }),
+                Step::Pool { window } => self.replace(&mut pair, |maps, memory| {
+                    pool(level, maps, *window, rows.clone(), memory)
+                }),
+                Step::Compare(weights) => {
+                    self.distance += difference(level, &pair, weights, own.clone());
+                }
             }
         }
         pair
+    }
+
+    /// Replaces each picture's maps by the maps that `layer` makes of them in other memory.
+    fn replace(&mut self, pair: &mut [Maps; 2], layer: impl Fn(&Maps, Buffer<Lanes>) -> Maps) {
+        for maps in pair {
+            let output = layer(maps, self.memory());
+            let input = std::mem::replace(maps, output);
+            self.free.push(input.into_buffer());
+        }
     }
 }
