@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use quadrille_base::choice;
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
-use quadrille_base::image::metrics::{
-    InputScale, Lpips, LpipsNet, LpipsWeights, Protocol, find_weights,
+use quadrille_base::image::metrics::Protocol;
+use quadrille_base::image::metrics::lpips::{
+    InputScale, Lpips, LpipsNet, LpipsWeights, find_weights,
 };
 
 choice! {

@@ -98,13 +98,16 @@ impl Masks {
     }
 }
 
-/// Whether two sizes are the same picture at two scales: their proportions agree to a pixel of the smaller one.
+/// Whether two sizes are the same picture at two scales: for some scale, the sides of the larger one are within a pixel
+/// of the sides of the smaller one, since programs round them up, down and to the nearest.
 pub(super) fn have_equal_proportions(a: [u32; 2], b: [u32; 2]) -> bool {
-    let [a, b] = [a, b].map(|size| size.map(f64::from));
-    // Sides of the first picture at the scale of the second one's width, and of its height.
-    let [by_width, by_height] = [a[1] * b[0] / a[0] - b[1], a[0] * b[1] / a[1] - b[0]];
-    let scale = (a[0] / b[0]).min(1.0);
-    by_width.abs().min(by_height.abs()) * scale <= 1.0
+    let [large, small] = if a[0] >= b[0] { [a, b] } else { [b, a] };
+    let scales = [0, 1].map(|side| {
+        let at = |pixels: f64| (f64::from(small[side]) + pixels) / f64::from(large[side]);
+        [at(-1.0), at(1.0)]
+    });
+    let [[least, most], [other_least, other_most]] = scales;
+    least <= other_most && other_least <= most
 }
 
 #[cfg(test)]
@@ -119,7 +122,7 @@ mod tests {
             ([980, 545], [980, 546], true),
             ([980, 545], [545, 980], false),
             ([640, 480], [640, 360], false),
-            ([100, 100], [1000, 1012], false),
+            ([100, 100], [1000, 1030], false),
         ] {
             assert_eq!(have_equal_proportions(a, b), expected, "{a:?} {b:?}");
         }

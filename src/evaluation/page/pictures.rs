@@ -43,7 +43,7 @@ impl PairPictures {
             let fitting = f64::from(width) * (most as f64 / bytes as f64).sqrt();
             let smaller = || WIDTHS_PX.into_iter().filter(|other| *other < width);
             let next = smaller().find(|other| f64::from(*other) <= fitting);
-            match next.or_else(|| smaller().last()) {
+            match next.or_else(|| smaller().next_back()) {
                 Some(next) if bytes > most => width = next,
                 _ => {
                     return Ok(Self {
