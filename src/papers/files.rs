@@ -48,7 +48,7 @@ pub fn write(
                 1 => format!("{id}.svg"),
                 _ => format!("{id}-{number}.svg"),
             };
-            let file = chart.svg.file();
+            let file = chart.drawings.wide().svg();
             write_whole(&folder.join(name), |out| out.write_all(file.as_bytes()))?;
         }
     }

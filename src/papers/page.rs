@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use crate::content::{Chart, Claim, Compared, Content, Picture};
 use crate::paper::{Basis, Figure};
 use crate::report::{Chapter, Report, Section};
-use crate::svg::{escaped, measured, style};
 use crate::table::{Cell, Table, percent};
+use quadrille_charts::{escaped, measured, style};
 use quadrille_machine::spec::{Field, Source};
 
 /// Style of the page but for its colours and charts.
@@ -196,7 +196,7 @@ fn gaps(missing: &[String]) -> String {
 fn chart(chart: &Chart) -> String {
     format!(
         "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
-        chart.svg.inline(),
+        chart.drawings.inline(),
         escaped(&chart.caption)
     )
 }
