@@ -188,14 +188,16 @@ impl Canvas {
     /// Writes the heading at the height `top`, if there is one; returns its height.
     pub(crate) fn heading(&mut self, top: f64) -> f64 {
         const LINE: f64 = 17.0;
+        const GAP: f64 = 5.0;
         let (metrics, heading) = (self.look.metrics, self.look.heading.clone());
         let lines = metrics.wrapped(&heading, Size::Heading, self.look.width - 2.0 * MARGIN);
         let mut y = top;
         for line in &lines {
             y += LINE;
-            self.text([MARGIN, y - 3.0], Anchor::Start, Size::Heading, line);
+            self.text([MARGIN, y - 4.0], Anchor::Start, Size::Heading, line);
         }
-        y - top
+        let gap = if lines.is_empty() { 0.0 } else { GAP };
+        y + gap - top
     }
 
     /// Writes the legend of all named series at the height `top`, unless there is only one series; returns

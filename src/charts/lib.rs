@@ -19,8 +19,7 @@
 //! let series = LineSeries::ours("het", 0, points, LineKind::Line);
 //! let axes = [Axis::linear("bins"), Axis::linear("speedup")];
 //! let chart = LineChart::new("Speedup by bins", axes, Vec::new(), [series]);
-//! let column = Paper { width_mm: 84.0, height_mm: None, text_pt: 8.0, heading: String::new() };
-//! let drawing = chart.on_paper(&column)?;
+//! let drawing = chart.on_paper(&Paper::column())?;
 //! assert!(drawing.svg().starts_with("<svg ") && drawing.pdf()?.starts_with(b"%PDF"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
