@@ -14,6 +14,7 @@
 //! | `sheet`, `table` | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
 //! | [`docs`] | tables of figures in Markdown files |
+//! | `typeset` | tables as Markdown and LaTeX |
 
 mod content;
 pub mod correlation;
@@ -27,3 +28,4 @@ pub mod paper;
 pub mod report;
 mod sheet;
 mod table;
+mod typeset;

@@ -5,6 +5,7 @@ use crate::points::{Grid, Key};
 use quadrille_charts::{
     Axis, BarChart, BarValue, Group, HeatChart, LineChart, LineKind, LineSeries, Mark, number,
 };
+use quadrille_machine::spec::is_in_bytes;
 use quadrille_suite::report::heat::VIRIDIS;
 
 /// Most values of a horizontal axis that have a tick each; more have ticks at round numbers.
@@ -25,12 +26,6 @@ pub(crate) enum Chart {
 pub(crate) struct Dot {
     pub(crate) at: [f64; 2],
     pub(crate) series: Key,
-}
-
-/// Whether a field is a size in bytes, by the words of its name.
-fn is_in_bytes(field: &str) -> bool {
-    let mut words = field.split(['.', '_']);
-    words.any(|word| word == "bytes")
 }
 
 /// A value of a field as an axis shows it: sizes in binary units, and whole numbers as they are.
