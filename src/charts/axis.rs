@@ -5,6 +5,9 @@ const MOST_TICKS: f64 = 6.0;
 /// Smallest positive number of a logarithmic axis, relative to the largest.
 const LOG_RANGE: f64 = 1e-9;
 
+/// Sizes of numbers that axes are made for; smaller ones are drawn as 0.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
 /// An axis before its values are known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Axis {
@@ -56,7 +59,8 @@ impl Axis {
 
     /// The scale that holds all `values`; values that the axis cannot show are left out.
     pub(crate) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
-        let shown = |v: &f64| v.is_finite() && (!self.is_log || *v > 0.0);
+        let is_in_range = |v: f64| v == 0.0 || SIZES.contains(&v.abs());
+        let shown = |v: &f64| is_in_range(*v) && (!self.is_log || *v > 0.0);
         let values: Vec<f64> = values.chain(self.reaches).filter(shown).collect();
         let top = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);

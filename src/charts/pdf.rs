@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use pdf_writer::types::{FontFlags, LineJoinStyle, TextRenderingMode};
-use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Settings, Str, TextStr};
 
 use crate::drawing::{Drawing, Element};
 use crate::font;
@@ -244,7 +244,7 @@ pub(crate) fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
         page.element(element);
     }
     let content = page.content.finish();
-    let mut pdf = Pdf::new();
+    let mut pdf = Pdf::with_settings(Settings { pretty: false });
     pdf.catalog(Ref::new(CATALOG)).pages(Ref::new(PAGES));
     pdf.pages(Ref::new(PAGES)).kids([Ref::new(PAGE)]).count(1);
     let mut object = pdf.page(Ref::new(PAGE));

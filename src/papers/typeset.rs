@@ -37,7 +37,10 @@ fn shown(table: &Table) -> (Vec<String>, Vec<Vec<String>>) {
 /// A table in Markdown.
 pub(crate) fn markdown(table: &Table) -> String {
     let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let cells: Vec<String> = cells
+            .iter()
+            .map(|cell| cell.replace('|', "\\|").replace('<', "&lt;"))
+            .collect();
         format!("| {} |\n", cells.join(" | "))
     };
     let (headings, rows) = shown(table);

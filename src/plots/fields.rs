@@ -29,9 +29,13 @@ pub struct Fields {
     lines: Vec<Vec<String>>,
 }
 
+/// Largest size of a number: sums and ratios of such numbers are finite.
+const LARGEST: f64 = 1e150;
+
 /// A number in a cell.
 pub(crate) fn number(cell: &str) -> Option<f64> {
-    cell.parse().ok().filter(|number: &f64| number.is_finite())
+    let number = cell.parse().ok();
+    number.filter(|number: &f64| number.abs() <= LARGEST)
 }
 
 impl Fields {

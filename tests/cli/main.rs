@@ -38,6 +38,7 @@ mod memory;
 mod mesh;
 mod mesh_learn;
 mod mesh_look;
+mod plot;
 mod probe;
 mod resume;
 mod sim;
