@@ -64,7 +64,7 @@ impl Axis {
         let values: Vec<f64> = values.chain(self.reaches).filter(shown).collect();
         let top = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        if top <= 0.0 && (self.is_log || !(least < 0.0)) {
+        if top <= 0.0 && (self.is_log || least >= 0.0) {
             return Scale {
                 from: if self.is_log { 0.1 } else { 0.0 },
                 to: 1.0,
@@ -74,7 +74,7 @@ impl Axis {
             };
         }
         if !self.is_log && (least < 0.0 || self.is_fitted) {
-            return self.around(least, top.max(values.iter().copied().fold(least, f64::max)));
+            return self.around(least, values.iter().copied().fold(least, f64::max));
         }
         let (from, to) = if self.is_log {
             let least = least.max(top * LOG_RANGE);

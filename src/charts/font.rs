@@ -76,7 +76,7 @@ mod tests {
             seen += 1;
         }
         assert!(seen > 200, "{seen}");
-        let scaled = |units: i16| (f64::from(units) * scale).round() as f32;
+        let scaled = |units: i16| quadrille_base::math::narrow((f64::from(units) * scale).round());
         assert_eq!(
             [scaled(face.ascender()), scaled(face.descender())],
             [ASCENT, DESCENT]

@@ -9,7 +9,7 @@ use crate::style::{Rgb, Style};
 use quadrille_base::error::Result;
 
 /// Cells of the bar that explains the colours.
-const BAR_CELLS: u32 = 64;
+const BAR_CELLS: u32 = 60;
 /// Size of that bar.
 const BAR: [f64; 2] = [120.0, 9.0];
 /// Luminance below which a cell is dark, of 255.
@@ -158,7 +158,7 @@ impl HeatChart {
 
     /// Draws the bar of colours with its ends and its label; returns the height at which it ends.
     fn explain(&self, canvas: &mut Canvas, top: f64, ends: [f64; 2]) -> f64 {
-        if !(ends[0] < ends[1]) {
+        if ends[0] >= ends[1] {
             return top;
         }
         let metrics = canvas.look.metrics;

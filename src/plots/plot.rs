@@ -191,7 +191,7 @@ impl Plot {
         if let Some(key) = grid
             .x
             .iter()
-            .find(|key| !(key.number > Some(0.0)))
+            .find(|key| key.number.is_none_or(|number| number <= 0.0))
             .filter(|_| is_log[0])
         {
             return Err(not_positive("log-x", &key.text));
