@@ -161,7 +161,10 @@ impl FrameTimer {
     ) -> Result<(Frame, Counts, StageMs)> {
         let RenderSettings { profile, level } = &self.settings;
         let view = PreparedView::new_task(splats, camera, profile, *level, task)?;
-        let run = view.run(&Simulator::default().under(task), &Tests::default());
+        let run = view.run(
+            &Simulator::default().under(&task.without_progress()),
+            &Tests::default(),
+        );
         task.check()?;
         let counts = Counts {
             splats_in_frustum: view.splats_in_view,

@@ -25,6 +25,7 @@ mod mesh;
 mod microbench;
 mod options;
 mod outputs;
+mod plot;
 mod render;
 mod resume;
 mod sim;
@@ -75,6 +76,7 @@ enum Command {
     Man(man::Args),
     Mesh(mesh::Args),
     Microbench(microbench::Args),
+    Plot(plot::Args),
     Render(render::Args),
     Sim(sim::Args),
     Synth(synth::Args),
@@ -180,6 +182,7 @@ impl Command {
             Self::Man(args) => man::run(args, program)?,
             Self::Mesh(args) => mesh::run(args, verbosity)?,
             Self::Microbench(args) => microbench::run(args, verbosity)?,
+            Self::Plot(args) => plot::run(args, verbosity)?,
             Self::Render(args) => render::run(args, verbosity)?,
             Self::Sim(args) => sim::run(args, verbosity)?,
             Self::Synth(args) => synth::run(args, verbosity)?,

@@ -20,6 +20,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::task::Task;
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
@@ -33,7 +34,7 @@ use quadrille_suite::report::simulated::{
 };
 use quadrille_suite::report::{self, screen, sensitivity};
 use quadrille_suite::{
-    Configuration, JobKey, Row, RunFacts, ViewKey, method_row, sweep_table, swept,
+    Configuration, JobKey, Row, RunFacts, ViewKey, csv, method_row, sweep_table, swept,
 };
 use sequence::{Sequence, SequenceFlags};
 
@@ -83,6 +84,10 @@ pub(super) struct Args {
     /// configuration
     #[arg(long)]
     json: bool,
+    /// Print comma-separated values instead of pages, as `bench --csv` does: one line per view, configuration and
+    /// method, one column per number
+    #[arg(long, conflicts_with_all = ["json", "sensitivity"])]
+    csv: bool,
     #[command(flatten)]
     reading: SceneFlags,
     #[command(flatten)]
@@ -145,7 +150,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let expected = "two methods at least, which --sensitivity compares";
         return Err(Error::argument("--method", expected, names.join(",")));
     }
-    let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], args.json)?;
+    let prints = args.json || args.csv;
+    let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], prints)?;
     if let Some(output) = &output {
         let remedy = "methods (or choose one with --method)";
         output.template.require(VARIANT, methods.len(), remedy)?;
@@ -155,7 +161,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         verbosity.warn("--background has no effect: it is for pictures (-o)");
     }
     let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
-    let other_stdout = [("--json", args.json), ("-o -", output_on_stdout)];
+    let other_stdout = [
+        ("--json", args.json),
+        ("--csv", args.csv),
+        ("-o -", output_on_stdout),
+    ];
     let other_stdout = other_stdout.iter().find(|(_, is_given)| *is_given);
     let mut files = args
         .files
@@ -233,7 +243,14 @@ impl Args {
 impl Job<'_> {
     fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
-        let progress = self.verbosity.progress("views");
+        // A single run counts its splats, several runs count views.
+        let is_single = steps == 1 && !self.args.sensitivity;
+        let unit = if is_single { "splats" } else { "views" };
+        let progress = self.verbosity.progress(unit);
+        let of_run = match is_single {
+            true => progress.task.clone(),
+            false => progress.task.without_progress(),
+        };
         let steps = progress.task.steps(steps as u64);
         let mut printed = Printed::default();
         let mut exit = Exit::Done;
@@ -262,7 +279,7 @@ impl Job<'_> {
                 self.verbosity.warn(&text);
             }
             for configuration in self.configurations {
-                let drawn = (camera, &prepared);
+                let drawn = (camera, &prepared, &of_run);
                 let simulated = self.simulate(drawn, configuration, &sequence, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
@@ -294,8 +311,12 @@ impl Job<'_> {
                 }
                 if self.args.json {
                     printed.documents.push(json!(Document::of(&simulated)));
+                } else if self.args.csv {
+                    let scene = scene_name(&self.facts.path);
+                    printed.rows.push(row(scene, &simulated, configuration));
                 } else if self.configurations.len() > 1 {
-                    printed.rows.push(row(&simulated, configuration));
+                    let view = simulated.view.name.clone();
+                    printed.rows.push(row(view, &simulated, configuration));
                 } else if !self.is_on_stdout() {
                     printed.page(&progress, &screen::pages(&simulated))?;
                 }
@@ -314,6 +335,8 @@ impl Job<'_> {
                 document["sequence"] = sequence.document();
             }
             print_json(document)?;
+        } else if self.args.csv {
+            print(csv::text(&printed.rows))?;
         } else if is_sequence && !self.is_on_stdout() {
             print(format!("\n{}", sequence.table()))?;
         } else if !printed.rows.is_empty() {
@@ -336,7 +359,7 @@ impl Job<'_> {
     /// Runs a view through all variants and writes its files.
     fn simulate<'a>(
         &'a self,
-        (camera, prepared): (&Camera, &PreparedView<'_>),
+        (camera, prepared, task): (&Camera, &PreparedView<'_>, &Task),
         configuration: &'a Configuration,
         sequence: &Sequence,
         files: &mut Files<'_>,
@@ -346,7 +369,7 @@ impl Job<'_> {
             machines = sequence.warmed(machines);
         }
         let start = Instant::now();
-        let runs = Machine::run_all_task(&machines, prepared, interrupt::task())?;
+        let runs = Machine::run_all_task(&machines, prepared, task)?;
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
         let config = &configuration.config;
@@ -420,12 +443,21 @@ impl Printed {
     }
 }
 
-/// The row of a view in one configuration of a sweep. All views are of one scene and one run: the name of
-/// the view takes the place of the scene's, and the key needs no fingerprint.
-fn row(simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
+/// Name of a scene in rows: that of its file without the extension.
+fn scene_name(path: &str) -> String {
+    let stem = Path::new(path).file_stem();
+    stem.map_or_else(
+        || path.to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}
+
+/// The row of a view in one configuration. All views are of one scene and one run, and the key needs no fingerprint. In
+/// the table of a sweep, the name of the view takes the place of the scene's.
+fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
     let view = &simulated.view;
     let key = JobKey {
-        scene: view.name.clone(),
+        scene,
         seed: None,
         view: ViewKey {
             name: view.name.clone(),

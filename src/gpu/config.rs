@@ -6,20 +6,20 @@ use crate::optional_parts::{
 };
 use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::compute::program::ComputeSpec;
 use super::compute::stream::KernelsSpec;
 use super::crop::unit::CropSpec;
 use super::energy::EnergySpec;
-use super::extension::{Extension, Extensions, put};
+use super::extension::{Extension, Extensions};
 use super::frame::FrameSpec;
 use super::geometry::assembly::AssemblySpec;
 use super::geometry::crossbar::CrossbarSpec;
 use super::geometry::distributor::DistributorSpec;
 use super::geometry::vertex::VertexSpec;
 use super::gscore::spec::GscoreSpec;
+use super::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
@@ -357,6 +357,17 @@ impl Config {
     /// # Errors
     /// [`Error::Argument`] naming the unit, field or value that does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
+        if let Some((field, value)) = assignment.split_once('=')
+            && !field.contains('.')
+        {
+            let names = self.fields().into_iter().map(|f| f.name);
+            let named = names.filter(|name| name.split('.').next_back() == Some(field.trim()));
+            let named: Vec<String> = named.map(|name| format!("{name}={value}")).collect();
+            if !named.is_empty() {
+                let expected = format!("the unit too, as in {}", named.join(" or "));
+                return Err(Error::argument(ASSIGNMENT, expected, assignment));
+            }
+        }
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }
 }
@@ -377,83 +388,6 @@ fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
         expected,
         bytes_per_cycle.to_string(),
     ))
-}
-
-/// Name of an assignment in errors.
-pub const ASSIGNMENT: &str = "assignment";
-
-/// Converts an assignment `unit.field=value` to TOML.
-pub fn as_toml(assignment: &str) -> Result<String> {
-    let malformed = || Error::argument(ASSIGNMENT, "unit.field=value", assignment);
-    let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
-    let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
-    // A value that is not valid TOML is taken as a string.
-    let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
-    let value = parsed
-        .ok()
-        .and_then(|mut t| t.remove("v"))
-        .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
-    let overlay = toml::Table::from_iter([(
-        unit.to_owned(),
-        toml::Value::Table(toml::Table::from_iter([(field.to_owned(), value)])),
-    )]);
-    Ok(overlay.to_string())
-}
-
-/// Parses a configuration. `from` names the text in errors, which also name the line.
-pub(crate) fn parsed(text: &str, from: &str) -> Result<toml::Table> {
-    toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let before = text.get(..at).unwrap_or_default();
-        let number = before.matches('\n').count();
-        let line = text.lines().nth(number).unwrap_or_default().trim();
-        let place = format!("{from}: line {}, `{line}`", number + 1);
-        Error::argument(place, "keys and values of a configuration", error.message())
-    })
-}
-
-/// Replaces fields of a struct of specifications by the values in a TOML text, without validation.
-/// `from` names the text in errors.
-pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
-    let overlay = parsed(text, from)?;
-    // All fields are numbers, strings or booleans, which TOML can represent.
-    let mut table = toml::Table::try_from(units).unwrap_or_default();
-    for (unit, fields) in overlay {
-        let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
-            let units: Vec<_> = table.keys().map(String::as_str).collect();
-            return Err(Error::argument(
-                from,
-                format!("a table named after a unit ({})", units.join(", ")),
-                unit,
-            ));
-        };
-        let toml::Value::Table(fields) = fields else {
-            return Err(Error::argument(
-                from,
-                format!("a table [{unit}]"),
-                fields.to_string(),
-            ));
-        };
-        for (field, value) in fields {
-            let found = value.to_string();
-            let name = format!("{from}: {unit}.{field}");
-            put(ours, &unit, &field, value, from)?;
-            // A string is one of the names that only the type of the field knows.
-            let one = toml::Table::from_iter([(unit.clone(), toml::Value::Table(ours.clone()))]);
-            one.try_into::<T>()
-                .map_err(|e| Error::argument(name, expected_names(&e), found))?;
-        }
-    }
-    table.try_into().map_err(|e: toml::de::Error| {
-        Error::argument(from, "fields of units", e.message().to_owned())
-    })
-}
-
-/// The names that an error about an unknown one lists.
-fn expected_names(error: &toml::de::Error) -> String {
-    let message = error.message().replace('`', "");
-    let names = message.split_once("expected ");
-    names.map_or(message.clone(), |(_, names)| names.to_owned())
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use quadrille_base::error::{Error, Result};
-use quadrille_machine::spec::{Field, Specification};
+use quadrille_base::parse::bytes;
+use quadrille_machine::spec::{Field, Specification, is_in_bytes};
 
 /// A unit from outside this crate: its specification with values, and the pipeline that it is part of.
 #[derive(Debug, Clone)]
@@ -159,7 +160,12 @@ impl Serialize for Extensions {
     }
 }
 
-/// Replaces an existing field. Fields of either kind accept `64`, `64.0` and `6.4e1`.
+/// The size that a text such as `4MB` gives.
+fn size(value: &toml::Value) -> Option<i64> {
+    i64::try_from(bytes(value.as_str()?)?).ok()
+}
+
+/// Replaces an existing field. Sizes in bytes may be texts such as `4MB`. Fields of either kind accept `64`, `64.0` and `6.4e1`.
 pub(crate) fn put(
     unit_table: &mut toml::Table,
     unit: &str,
@@ -181,6 +187,14 @@ pub(crate) fn put(
         reason = "a number that a person typed, and an integer below 2^53"
     )]
     let value = match (&slot, value) {
+        (toml::Value::Integer(_), value) if size(&value).is_some() => {
+            if !is_in_bytes(field) {
+                let expected = "a number without a unit, since the field is no size in bytes";
+                let what = format!("{from}: {unit}.{field}");
+                return Err(Error::argument(what, expected, value.to_string()));
+            }
+            toml::Value::Integer(size(&value).unwrap_or(0))
+        }
         (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
         (toml::Value::Integer(_), toml::Value::Float(f)) if f.fract() == 0.0 && f.abs() < 9e15 => {
             toml::Value::Integer(f as i64)

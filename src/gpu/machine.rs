@@ -1,5 +1,7 @@
 //! The emulated machine of a method, and its runs of a view.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -91,12 +93,12 @@ impl Machine {
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn run_task(&self, view: &PreparedView<'_>, task: &Task) -> Result<MethodRun> {
-        let run = self.draw(view, task);
+        let run = self.draw(view, &task.without_progress());
         task.check()?;
         Ok(run)
     }
 
-    /// Renders a view. The result has no meaning once `task` is cancelled.
+    /// Renders a view, with progress in splats. The result has no meaning once `task` is cancelled.
     fn draw(&self, view: &PreparedView<'_>, task: &Task) -> MethodRun {
         let start = Instant::now();
         let outcome = match self {
@@ -131,7 +133,7 @@ impl Machine {
         machines.map(|machine| machine.run(view)).collect()
     }
 
-    /// As [`Self::run_all`], as a task, whose progress is in machines.
+    /// As [`Self::run_all`], as a task, whose progress is in splats drawn by all machines together.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
@@ -140,10 +142,21 @@ impl Machine {
         view: &PreparedView<'_>,
         task: &Task,
     ) -> Result<Vec<MethodRun>> {
-        let steps = task.steps(machines.len() as u64);
+        let splats = u64::from(view.draw().len());
+        let drawn = Arc::new(AtomicU64::new(0));
+        let total = splats * machines.len() as u64;
         let runs = machines.par_iter().map(|machine| {
-            let run = machine.run_task(view, task)?;
-            steps.advance(1)?;
+            let own = Arc::new(AtomicU64::new(0));
+            let (all, known, whole) = (Arc::clone(&drawn), Arc::clone(&own), task.clone());
+            let counting = task.without_progress().on_progress(move |done, _| {
+                let before = known.fetch_max(done, Ordering::Relaxed);
+                let more = done.saturating_sub(before);
+                whole.report(all.fetch_add(more, Ordering::Relaxed) + more, total);
+            });
+            let run = machine.draw(view, &counting);
+            // A machine that reports no splats has drawn all at once.
+            counting.report(splats, splats);
+            task.check()?;
             Ok(run)
         });
         runs.collect()

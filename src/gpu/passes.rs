@@ -38,6 +38,9 @@ pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<
     (0..passes).map(move |batch| first(batch)..first(batch + 1))
 }
 
+/// Splats between two reports of the progress of a draw.
+const SPLATS_PER_REPORT: u32 = 1024;
+
 /// Renders the splats of the state's draw through `chain` in `passes` passes, with `gap` cycles between
 /// draws. Once the state's task is cancelled, the splats left are skipped.
 pub(super) fn run<'m>(
@@ -80,9 +83,13 @@ fn draw<'m>(
     splats: Range<u32>,
     start: Cycle,
 ) -> Cycle {
+    let all = u64::from(state.draw.len());
     for splat in splats {
         if state.task.is_cancelled() {
             break;
+        }
+        if splat % SPLATS_PER_REPORT == 0 {
+            state.task.report(u64::from(splat), all);
         }
         chain.offer(splat, start, state);
     }

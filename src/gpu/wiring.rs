@@ -281,9 +281,10 @@ impl Simulator {
         Self { watch, ..self }
     }
 
-    /// Sets the task whose cancellation ends runs early. The result of such a run has no meaning.
+    /// Sets the task whose cancellation ends runs early, and whose progress is in splats. The result of a cancelled run
+    /// has no meaning.
     pub fn under(self, task: &Task) -> Self {
-        let task = task.without_progress();
+        let task = task.clone();
         Self { task, ..self }
     }
 

@@ -155,6 +155,13 @@ macro_rules! spec {
 }
 pub use spec;
 
+/// Whether a field is a size in bytes, by the words of its name: `bytes`, `cache_bytes`, `bytes_per_splat`, but not
+/// `bytes_per_cycle`.
+pub fn is_in_bytes(field: &str) -> bool {
+    let has_bytes = field.split(['.', '_']).any(|word| word == "bytes");
+    has_bytes && !field.ends_with("per_cycle")
+}
+
 /// A value as TOML writes it.
 pub fn toml_value(value: &impl serde::Serialize) -> String {
     toml::Value::try_from(value).map_or_else(|e| e.to_string(), |v| v.to_string())

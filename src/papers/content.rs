@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::paper::{Figure, Published, Statistic};
-use crate::svg::Svg;
 use crate::table::Table;
+use quadrille_charts::Drawings;
 
 /// A chart with the text below it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Chart {
     /// The drawing.
-    pub(crate) svg: Svg,
+    pub(crate) drawings: Drawings,
     /// Text below it.
     pub(crate) caption: String,
 }
@@ -84,9 +84,9 @@ impl Content {
     }
 
     /// Adds a chart.
-    pub(crate) fn chart(&mut self, svg: Svg, caption: impl Into<String>) {
+    pub(crate) fn chart(&mut self, drawings: Drawings, caption: impl Into<String>) {
         let caption = caption.into();
-        self.charts.push(Chart { svg, caption });
+        self.charts.push(Chart { drawings, caption });
     }
 
     /// Adds a statement with the number of cases in which it holds; cases that are not known are left out.

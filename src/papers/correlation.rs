@@ -3,8 +3,8 @@
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Sheet, mean, quotient};
-use crate::svg::{Axis, LineChart, LineKind, LineSeries, measured};
 use crate::table::percent;
+use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, measured};
 use quadrille_suite::measured::{Measurement, Quantity};
 
 /// Item that relative rates are relative to.
@@ -335,7 +335,7 @@ fn scatter(
     ];
     let chart = LineChart::new(title, axes, Vec::new(), series);
     sheet.chart(
-        chart.svg(),
+        chart.draw(),
         format!("{title}: the emulator's over the measured."),
     );
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::report::Report;
-use crate::table::Table;
+use crate::typeset::markdown;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 
@@ -63,31 +63,10 @@ fn rewritten(text: &str, table: &dyn Fn(&str) -> Option<String>) -> Option<Strin
     Some(new + rest)
 }
 
-/// The columns of a table that the page shows, in Markdown.
-fn markdown(table: &Table) -> String {
-    let shown = table.shown();
-    let line = |cells: &mut dyn Iterator<Item = String>| {
-        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let columns = || shown.iter().map(|at| &table.columns[*at]);
-    let headings = line(&mut columns().map(|c| c.heading.clone().unwrap_or_default()));
-    let rows = table.rows.iter().map(|row| {
-        let cells = shown.iter().map(|at| &row[*at]);
-        line(
-            &mut columns()
-                .zip(cells)
-                .map(|(column, cell)| column.shown(cell)),
-        )
-    });
-    let rows: String = rows.collect();
-    format!("{headings}|{}\n{rows}", "---|".repeat(shown.len()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Cell, Column};
+    use crate::table::{Cell, Column, Table};
 
     #[test]
     fn marked_tables_are_replaced() {

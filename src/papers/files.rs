@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::page;
 use crate::report::Report;
 use crate::table::Table;
+use crate::typeset;
 use quadrille_base::error::Result;
 use quadrille_base::output::write_whole;
 
@@ -19,18 +20,15 @@ pub struct Written {
     pub missing: Vec<String>,
 }
 
-/// Writes the page, the numbers beside the published ones, and the files of the chosen figures into a folder.
+/// Writes the page, the numbers beside the published ones, and the files of the figures into a folder; charts as PDF too
+/// if `has_pdf`.
 ///
 /// # Errors
 /// Errors of writing the files.
-pub fn write(
-    report: &Report<'_>,
-    folder: &Path,
-    is_chosen: &dyn Fn(&str) -> bool,
-) -> Result<Written> {
+pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Written> {
     let mut missing: Vec<String> = Vec::new();
     let sections = report.chapters.iter().flat_map(|chapter| &chapter.sections);
-    for section in sections.filter(|section| is_chosen(&section.figure.id)) {
+    for section in sections {
         let new = section
             .missing
             .iter()
@@ -45,11 +43,19 @@ pub fn write(
         let charts = &section.content.charts;
         for (chart, number) in charts.iter().zip(1..) {
             let name = match charts.len() {
-                1 => format!("{id}.svg"),
-                _ => format!("{id}-{number}.svg"),
+                1 => id.clone(),
+                _ => format!("{id}-{number}"),
             };
-            let file = chart.svg.file();
-            write_whole(&folder.join(name), |out| out.write_all(file.as_bytes()))?;
+            let drawing = chart.drawings.wide();
+            let file = drawing.svg();
+            write_whole(&folder.join(format!("{name}.svg")), |out| {
+                out.write_all(file.as_bytes())
+            })?;
+            if has_pdf {
+                write_whole(&folder.join(format!("{name}.pdf")), |out| {
+                    out.write_all(&drawing.pdf()?)
+                })?;
+            }
         }
     }
     let table = report.comparison();
@@ -67,7 +73,7 @@ pub fn write(
     Ok(Written { index, missing })
 }
 
-/// Writes a table and its document.
+/// Writes a table as CSV, Markdown and LaTeX, and its document.
 fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Result<()> {
     let csv = table.csv();
     write_whole(&folder.join(format!("{name}.csv")), |out| {
@@ -75,5 +81,17 @@ fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Re
     })?;
     write_whole(&folder.join(format!("{name}.json")), |out| {
         writeln!(out, "{document:#}")
-    })
+    })?;
+    if table.shown().is_empty() {
+        return Ok(());
+    }
+    for (extension, text) in [
+        ("md", typeset::markdown(table)),
+        ("tex", typeset::latex(table)),
+    ] {
+        write_whole(&folder.join(format!("{name}.{extension}")), |out| {
+            out.write_all(text.as_bytes())
+        })?;
+    }
+    Ok(())
 }

@@ -11,9 +11,10 @@
 //! | [`paper`] | the papers as data: figures, captions, and published numbers |
 //! | [`figures`], [`deferred_figures`], [`merging_figures`] | how the figures of each paper are drawn from results |
 //! | [`correlation`] | measured numbers of a machine beside the emulator's |
-//! | `sheet`, `table`, [`svg`] | the recipes: columns, bars, lines, comparisons and statements |
+//! | `sheet`, `table` | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
 //! | [`docs`] | tables of figures in Markdown files |
+//! | `typeset` | tables as Markdown and LaTeX |
 
 mod content;
 pub mod correlation;
@@ -26,5 +27,5 @@ mod page;
 pub mod paper;
 pub mod report;
 mod sheet;
-pub mod svg;
 mod table;
+mod typeset;

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use crate::content::{Chart, Claim, Compared, Content, Picture};
 use crate::paper::{Basis, Figure};
 use crate::report::{Chapter, Report, Section};
-use crate::svg::{escaped, measured, style};
 use crate::table::{Cell, Table, percent};
+use quadrille_charts::{escaped, measured, style};
 use quadrille_machine::spec::{Field, Source};
 
 /// Style of the page but for its colours and charts.
@@ -30,7 +30,11 @@ pub(crate) fn html(report: &Report<'_>) -> String {
          <title>{title}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
         style::of_page()
     );
-    for chapter in &report.chapters {
+    for chapter in report
+        .chapters
+        .iter()
+        .filter(|chapter| !chapter.summary.is_empty())
+    {
         let _ = writeln!(
             html,
             "<p class=\"summary\">{}</p>",
@@ -94,11 +98,11 @@ fn contents(sections: &[Section]) -> String {
 /// The figures of a paper, part by part.
 fn chapter_html(chapter: &Chapter, fields: &[Field]) -> String {
     let paper = chapter.paper;
-    let mut html = format!(
-        "<h2>{}</h2>\n{}",
-        escaped(&paper.title),
-        block("columns", &paper.introduction)
-    );
+    let introduction = match chapter.is_whole {
+        true => block("columns", &paper.introduction),
+        false => String::new(),
+    };
+    let mut html = format!("<h2>{}</h2>\n{introduction}", escaped(&paper.title));
     let mut part = "";
     for section in &chapter.sections {
         if section.figure.part != part {
@@ -196,7 +200,7 @@ fn gaps(missing: &[String]) -> String {
 fn chart(chart: &Chart) -> String {
     format!(
         "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
-        chart.svg.inline(),
+        chart.drawings.inline(),
         escaped(&chart.caption)
     )
 }

@@ -35,7 +35,9 @@ pub(crate) struct Section {
 /// The figures of a paper.
 pub(crate) struct Chapter {
     pub(crate) paper: &'static Paper,
-    /// A paragraph that is computed from the results.
+    /// Whether all figures of the paper are drawn.
+    pub(crate) is_whole: bool,
+    /// A paragraph that is computed from the results; empty if figures are left out.
     pub(crate) summary: String,
     pub(crate) sections: Vec<Section>,
 }
@@ -75,10 +77,16 @@ impl Inputs {
 }
 
 impl<'a> Report<'a> {
-    /// Draws all figures of the papers of the inputs. `missing` returns the results that a figure lacks, in words.
-    pub fn draw(inputs: &'a Inputs, missing: &dyn Fn(&Figure) -> Vec<String>) -> Self {
+    /// Draws the chosen figures of the papers of the inputs, by their names. `missing` returns the results that a figure
+    /// lacks, in words.
+    pub fn draw(
+        inputs: &'a Inputs,
+        is_chosen: &dyn Fn(&str) -> bool,
+        missing: &dyn Fn(&Figure) -> Vec<String>,
+    ) -> Self {
         let chapters = PAPERS.iter().map(|paper| {
-            let drawn = paper.figures.iter();
+            let is_whole = paper.figures.iter().all(|figure| is_chosen(&figure.id));
+            let drawn = paper.figures.iter().filter(|figure| is_chosen(&figure.id));
             let sections = drawn.filter_map(|figure| {
                 Some(Section {
                     figure,
@@ -89,7 +97,11 @@ impl<'a> Report<'a> {
             });
             Chapter {
                 paper,
-                summary: inputs.summary(paper),
+                is_whole,
+                summary: match is_whole {
+                    true => inputs.summary(paper),
+                    false => String::new(),
+                },
                 sections: sections.collect(),
             }
         });
@@ -102,6 +114,7 @@ impl<'a> Report<'a> {
     /// The paragraphs at the head of the page, one per paper.
     pub fn summary(&self) -> String {
         let paragraphs = self.chapters.iter().map(|chapter| &*chapter.summary);
+        let paragraphs = paragraphs.filter(|paragraph| !paragraph.is_empty());
         paragraphs.collect::<Vec<_>>().join("\n\n")
     }
 

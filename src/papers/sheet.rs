@@ -15,8 +15,8 @@ use std::ops::{Deref, DerefMut};
 
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, Statistic};
-use crate::svg::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
 use crate::table::{Cell, Column, Format, Table};
+use quadrille_charts::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
 
 /// A figure in the making, with a row of results per row of its table.
 pub(crate) struct Sheet<R> {
@@ -260,7 +260,7 @@ impl<R> Sheet<R> {
             marks: bars.marks,
             ..BarChart::new(bars.title, bars.axis, &names, groups)
         };
-        self.chart(chart.svg(), bars.caption);
+        self.chart(chart.draw(), bars.caption);
     }
 
     /// Adds a chart over a parameter with a line per row of ours. `columns` are the columns of the parameter's values
@@ -284,7 +284,7 @@ impl<R> Sheet<R> {
         });
         let labels = columns.iter().map(|(_, x, label)| (*x, label.clone()));
         let chart = LineChart::new(title, axes, labels.collect(), series);
-        self.chart(chart.svg(), caption);
+        self.chart(chart.draw(), caption);
     }
 
     /// Ends the figure: sets published numbers beside ours.

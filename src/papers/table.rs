@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::svg::measured;
+use quadrille_charts::measured;
 
 /// How a column's numbers are written for people. Files have them unrounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

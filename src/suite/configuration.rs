@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::value_range;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_gpu::unused_fields::UnusedField;
@@ -89,8 +90,10 @@ pub(super) fn label(
 }
 
 /// Gives a field of every configuration the value of an assignment `unit.field=value` or, with values
-/// separated by commas (`unit.field=8,16,32`), each of them in turn. Configurations that came first
-/// stay together.
+/// separated by commas (`unit.field=8,16,32`) and ranges (`unit.field=8..64*2`), each of them in turn.
+/// Configurations that came first stay together.
+///
+/// A range has both of its ends: `8..64` is each whole number, `8..64*2` doubles, and `0..1+0.25` adds 0.25.
 ///
 /// A value that is valid TOML, such as a string in quotes or an array, is one value. Outside of those,
 /// no value of any field contains a comma.
@@ -151,16 +154,19 @@ fn alternatives(assignment: &str) -> Result<Vec<String>> {
     if toml::from_str::<toml::Table>(&format!("v = {}", text.trim())).is_ok() {
         return Ok(one());
     }
-    let values = split_at_commas(text);
-    if values.len() == 1 {
-        return Ok(one());
-    }
-    if values.iter().any(|value| value.trim().is_empty()) {
+    let listed = split_at_commas(text);
+    if listed.len() > 1 && listed.iter().any(|value| value.trim().is_empty()) {
         let expected = "a value, or values separated by commas as in 8,16,32";
         return Err(Error::argument(path.trim(), expected, text));
     }
-    let assignments = values.iter().map(|value| format!("{path}={value}"));
-    Ok(assignments.collect())
+    let mut assignments = Vec::new();
+    for value in listed {
+        let range = value_range::values(value);
+        let range = range.map_err(|expected| Error::argument(path.trim(), expected, value))?;
+        let values = range.unwrap_or_else(|| vec![value.to_owned()]);
+        assignments.extend(values.iter().map(|value| format!("{path}={value}")));
+    }
+    Ok(assignments)
 }
 
 /// Splits at commas outside of quotes, brackets and braces.
@@ -212,6 +218,8 @@ mod tests {
             assert_eq!(values(&format!("a.b={one}")), [one]);
         }
         assert_eq!(values("a.b=[1,2],\"x,y\""), ["[1,2]", "\"x,y\""]);
+        assert_eq!(values("a.b=4,8..32*2"), ["4", "8", "16", "32"]);
+        assert_eq!(values("a.b=\"8..32\""), ["\"8..32\""]);
         assert_eq!(alternatives("no assignment").unwrap(), ["no assignment"]);
         for wrong in ["tc.bins=8,", "tc.bins=,8", "tc.bins=8,,16"] {
             let error = alternatives(wrong).unwrap_err().to_string();

@@ -20,12 +20,13 @@ const KEY_COLUMNS: [&str; 7] = [
 ];
 
 /// A table whose columns are found one by one.
-#[derive(Default)]
-struct Columns {
-    names: Vec<String>,
+#[derive(Debug, Default)]
+pub struct Columns {
+    /// Names of the columns.
+    pub names: Vec<String>,
     index: HashMap<String, usize>,
     /// Cells of each line; a line may be shorter than the table is wide.
-    lines: Vec<Vec<String>>,
+    pub lines: Vec<Vec<String>>,
 }
 
 impl Columns {
@@ -67,7 +68,8 @@ impl Columns {
         }
     }
 
-    fn text(&self) -> String {
+    /// The table as comma-separated values, with a heading.
+    pub fn text(&self) -> String {
         let mut text = line(self.names.iter().map(String::as_str), self.names.len());
         for cells in &self.lines {
             text += &line(cells.iter().map(String::as_str), self.names.len());
@@ -102,6 +104,11 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
 /// `units.crop.utilisation`; fields of the configuration in which a row differs from its preset have a
 /// column such as `tc.bins`, filled in every line; cells without a value are empty.
 pub fn text(rows: &[Row]) -> String {
+    columns(rows).text()
+}
+
+/// The cells of [`text`].
+pub fn columns(rows: &[Row]) -> Columns {
     let fields = rows.iter().flat_map(|row| row.key.changed.keys());
     let fields: BTreeSet<&String> = fields.collect();
     let mut preset_values: HashMap<(&str, &str), String> = HashMap::new();
@@ -124,11 +131,16 @@ pub fn text(rows: &[Row]) -> String {
             method_cells(row, method, &mut columns);
         }
     }
-    columns.text()
+    columns
 }
 
 /// Formats rows of meshes as CSV, as [`text`] does: one line per row, with the key of its run.
 pub fn mesh_text(runs: &[MeshRunRow]) -> String {
+    mesh_columns(runs).text()
+}
+
+/// The cells of [`mesh_text`].
+pub fn mesh_columns(runs: &[MeshRunRow]) -> Columns {
     let mut columns = Columns::default();
     for run in runs {
         let key = serde_json::to_value(&run.key).unwrap_or_default();
@@ -150,7 +162,7 @@ pub fn mesh_text(runs: &[MeshRunRow]) -> String {
             }
         }
     }
-    columns.text()
+    columns
 }
 
 fn key_cells(row: &Row, columns: &mut Columns) {

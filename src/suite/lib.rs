@@ -70,6 +70,7 @@ mod suite_file;
 pub mod supersampled;
 pub mod sweep_table;
 pub mod table;
+mod value_range;
 pub mod versus;
 
 pub use checks::each_once;

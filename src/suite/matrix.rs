@@ -1,12 +1,14 @@
 //! The configurations, seeds and widths that a suite combines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::configuration::{Configuration, check_count, check_distinct};
+use super::value_range;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::PRESETS;
+use quadrille_scene::text_file::read_text;
 
 /// A configuration of the suite file.
 #[derive(Debug, Clone, Deserialize)]
@@ -14,6 +16,8 @@ use quadrille_gpu::config::PRESETS;
 pub(super) struct RawConfiguration {
     name: String,
     preset: Option<String>,
+    /// Configuration file, relative to the folder of the suite.
+    config: Option<PathBuf>,
     #[serde(default)]
     set: toml::Table,
 }
@@ -23,6 +27,8 @@ pub(super) struct RawConfiguration {
 struct Named {
     name: String,
     preset: Option<String>,
+    /// Name and text of its configuration file.
+    file: Option<[String; 2]>,
     /// Assignments `unit.field=value`.
     set: Vec<String>,
 }
@@ -60,13 +66,21 @@ impl Matrix {
                 let fields = unit_fields(path, &format!("{place}, set"), unit, fields)?;
                 set.extend(fields.iter().map(|(f, v)| format!("{unit}.{f}={v}")));
             }
+            let file = raw.config.map(|file| {
+                let file = path.parent().unwrap_or(Path::new("")).join(file);
+                let text = read_text(&file, "a configuration")?;
+                Ok([file.display().to_string(), text])
+            });
             matrix.named.push(Named {
                 name: raw.name,
                 preset: raw.preset,
+                file: file.transpose()?,
                 set,
             });
         }
         for (key, value) in table {
+            let whole = expanded(path, key, value)?;
+            let value = &whole;
             match key.as_str() {
                 "preset" => {
                     let expected = "a list of names of presets";
@@ -75,13 +89,13 @@ impl Matrix {
                     })?;
                 }
                 "seed" => {
-                    let expected = "a list of whole numbers from 0";
+                    let expected = "a list or range of whole numbers from 0";
                     matrix.seeds = list(path, key, value, expected, |v| {
                         v.as_integer().and_then(|n| n.try_into().ok())
                     })?;
                 }
                 "width" => {
-                    let expected = "a list of widths in pixels";
+                    let expected = "a list or range of widths in pixels";
                     matrix.widths = list(path, key, value, expected, |v| {
                         v.as_integer().and_then(|n| n.try_into().ok())
                     })?;
@@ -89,8 +103,9 @@ impl Matrix {
                 unit => {
                     for (field, values) in unit_fields(path, "matrix", unit, value)? {
                         let name = format!("{unit}.{field}");
-                        let expected = "a list of values";
-                        let values = list(path, &name, values, expected, |v| Some(v.to_string()))?;
+                        let expected = "a list of values or a range";
+                        let values = expanded(path, &name, values)?;
+                        let values = list(path, &name, &values, expected, |v| Some(v.to_string()))?;
                         let assignments = values.iter().map(|v| format!("{name}={v}"));
                         matrix.fields.push(assignments.collect());
                     }
@@ -118,6 +133,13 @@ impl Matrix {
         };
         let found = self.configurations(&[extended]);
         found.map(drop).map_err(|error| in_matrix(path, error))
+    }
+
+    /// Whether nothing is combined.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_configurations =
+            self.has_presets() || !self.named.is_empty() || !self.fields.is_empty();
+        !has_configurations && self.seeds.is_empty() && self.widths.is_empty()
     }
 
     /// Whether the suite chooses presets.
@@ -163,7 +185,11 @@ impl Matrix {
             some => some.iter().collect(),
         };
         for preset in presets {
-            let mut first = Configuration::new(preset, base.config.extended(preset)?)?;
+            let mut config = base.config.extended(preset)?;
+            if let Some([name, text]) = named.and_then(|named| named.file.as_ref()) {
+                config = config.overlaid(text, name)?;
+            }
+            let mut first = Configuration::new(preset, config)?;
             first.name = named.map(|named| named.name.clone());
             for assignment in named.iter().flat_map(|named| &named.set) {
                 first = first.with(assignment)?;
@@ -198,6 +224,34 @@ fn unit_fields<'a>(
         let expected = "fields of a unit, as in tc.bins";
         Error::malformed(path, place, expected, value.to_string())
     })
+}
+
+/// A value of the matrix with its ranges, such as `"8..64*2"`, as lists of their values.
+fn expanded(path: &Path, key: &str, value: &toml::Value) -> Result<toml::Value> {
+    let typed = |text: String| {
+        let integer = text.parse().map(toml::Value::Integer);
+        let float = || text.parse().map(toml::Value::Float);
+        integer
+            .or_else(|_| float())
+            .unwrap_or(toml::Value::String(text.clone()))
+    };
+    let of = |text: &str| {
+        let range = value_range::values(text)
+            .map_err(|expected| Error::malformed(path, format!("matrix, {key}"), expected, text))?;
+        Ok(range.map(|texts| texts.into_iter().map(typed).collect::<Vec<_>>()))
+    };
+    match value {
+        toml::Value::String(text) => Ok(of(text)?.map_or(value.clone(), toml::Value::Array)),
+        toml::Value::Array(items) => {
+            let mut all = Vec::new();
+            for item in items {
+                let range = item.as_str().map(of).transpose()?.flatten();
+                all.extend(range.unwrap_or_else(|| vec![item.clone()]));
+            }
+            Ok(toml::Value::Array(all))
+        }
+        _ => Ok(value.clone()),
+    }
 }
 
 /// A list of the matrix: at least one value, each once.
@@ -290,6 +344,27 @@ mod tests {
     }
 
     #[test]
+    fn ranges_and_sizes_are_values() {
+        let base = [Configuration::default()];
+        let text = "[matrix]\ntc.bins = [4, '8..16*2']\nl2.bytes = '1MB..2MB*2'";
+        assert_eq!(
+            labels(text, &base),
+            [
+                "vr-pipe l2.bytes=1048576 tc.bins=4",
+                "vr-pipe l2.bytes=1048576 tc.bins=8",
+                "vr-pipe l2.bytes=1048576 tc.bins=16",
+                "vr-pipe l2.bytes=2097152 tc.bins=4",
+                "vr-pipe l2.bytes=2097152 tc.bins=8",
+                "vr-pipe l2.bytes=2097152 tc.bins=16",
+            ]
+        );
+        assert_eq!(
+            parse("[matrix]\nseed = '0..3'").unwrap().seeds,
+            [0, 1, 2, 3]
+        );
+    }
+
+    #[test]
     fn named_configurations_stand_side_by_side() {
         let text = "[[configuration]]\nname = 'a'\nset.tc.bins = 8\n\
                     [[configuration]]\nname = 'b'\npreset = 'orin'\nset = { gpu.gpcs = 1 }";
@@ -315,6 +390,22 @@ mod tests {
             ("[matrix]\nseed = []", ["matrix, seed", "[]"]),
             ("[matrix]\nwidth = [8, 8]", ["matrix, width", "8 twice"]),
             ("[matrix]\ntc.bins = 8", ["matrix, tc.bins", "list"]),
+            (
+                "[matrix]\ntc.bins = '8..60*2'",
+                ["matrix, tc.bins", "32 and 64"],
+            ),
+            (
+                "[matrix]\ntc.bins = ['8KB']",
+                ["configurations", "no size in bytes"],
+            ),
+            (
+                "[matrix]\nhet.threshold = [0.5]",
+                ["configurations", "zrop.threshold"],
+            ),
+            (
+                "[[configuration]]\nname = 'a'\nconfig = 'none.toml'",
+                ["none.toml", "read"],
+            ),
             ("[matrix]\ntc.bins = [8, 8]", ["matrix, tc.bins", "8 twice"]),
             ("[matrix]\ntc.bins = [0]", ["configurations, tc.bins", "0"]),
             ("[matrix]\ntc.bin = [8]", ["configurations", "bin"]),
@@ -330,7 +421,8 @@ mod tests {
             ),
         ] {
             let error = parse(text).unwrap_err().to_string();
-            assert!(error.starts_with("suite.toml: "), "{error}");
+            let is_of_file = error.starts_with("suite.toml: ") || text.contains("none.toml");
+            assert!(is_of_file, "{error}");
             assert!(words.iter().all(|w| error.contains(w)), "{text}: {error}");
         }
         let list: Vec<_> = (1..=100).map(|n| n.to_string()).collect();

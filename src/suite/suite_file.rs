@@ -90,6 +90,20 @@ impl Suite {
         Self { methods, ..self }
     }
 
+    /// The suite without its matrix and configurations.
+    #[must_use]
+    pub fn without_configurations(self) -> Self {
+        Self {
+            matrix: Matrix::default(),
+            ..self
+        }
+    }
+
+    /// Whether the suite has a matrix or configurations.
+    pub fn has_configurations(&self) -> bool {
+        !self.matrix.is_empty()
+    }
+
     /// The methods to run, each once.
     pub fn methods(&self) -> &[Method] {
         &self.methods

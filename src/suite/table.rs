@@ -51,6 +51,16 @@ const METRICS: [Metric; 11] = [
     metric("quads", "baseline", "qm", [None; 2]),
 ];
 
+/// Scenes of VR-Pipe, Table II.
+const PAPER_SCENES: [&str; 6] = ["kitchen", "bonsai", "train", "truck", "lego", "palace"];
+
+/// Whether a scene has the name of a scene of the VR-Pipe paper.
+pub fn is_paper_scene(name: &str) -> bool {
+    PAPER_SCENES
+        .iter()
+        .any(|scene| scene.eq_ignore_ascii_case(name))
+}
+
 impl Metric {
     /// Value of the column for a view.
     fn of(&self, row: &Row) -> Option<f64> {
@@ -156,8 +166,8 @@ quads, those blended (of het, the termination ratio; of qm, the merge ratio). qm
 by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
 ";
 
-/// Formats mean, minimum and maximum of every scene and of all views, and the published figures; rows of
-/// several configurations are formatted as a sweep.
+/// Formats mean, minimum and maximum of every scene and of all views, and the published figures beside a scene of the
+/// paper; rows of several configurations are formatted as a sweep.
 pub fn table(rows: &[Row]) -> String {
     if sweep_table::is_sweep(rows) {
         return sweep_table::table(rows, "scene");
@@ -187,6 +197,9 @@ pub fn table(rows: &[Row]) -> String {
         line(name, &summary.views.to_string(), "mean", values(|s| s.mean));
         line("", "", "min", values(|s| s.min));
         line("", "", "max", values(|s| s.max));
+    }
+    if !rows.iter().any(|row| is_paper_scene(&row.key.scene)) {
+        return table.to_string();
     }
     let published = |of: fn(&Metric) -> Option<f64>| metrics.iter().map(of).collect();
     line("published", "", "mean", published(|m| m.published_mean));
@@ -229,7 +242,20 @@ mod tests {
         );
         assert_eq!(het.metric.published_mean, Some(1.80));
         let text = table(&rows);
-        for word in ["published", "1.800", "2.780", "qm on top", "3.000"] {
+        for word in ["quads", "qm on top", "3.000"] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        assert!(
+            !text.contains("published") && !text.contains("1.800"),
+            "{text}"
+        );
+        let text = table(&rows.map(|one| row("Truck", &one.key.view.name, [600, 300, 200])));
+        for word in [
+            "published",
+            "1.800",
+            "2.780",
+            "divides a count of the baseline",
+        ] {
             assert!(text.contains(word), "{word}: {text}");
         }
     }

@@ -158,7 +158,13 @@ fn the_page_is_whole_and_loads_nothing() {
     let page = Document::parse_with_options(&text, options).unwrap();
     let all: Vec<_> = page.descendants().filter(Node::is_element).collect();
     let sections: Vec<_> = all.iter().filter(|n| n.has_tag_name("section")).collect();
-    assert_eq!(sections.len(), SECTIONS);
+    let ids: Vec<_> = sections.iter().map(|s| attribute(s, "id")).collect();
+    assert_eq!(
+        ids,
+        ["fig7", "fig9", "table2", "fig16"],
+        "the chosen figures alone"
+    );
+    assert!(!text.contains("Incomplete.") && !text.contains("class=\"summary\""));
     for link in all.iter().filter(|n| n.has_tag_name("a")) {
         let target = attribute(link, "href").strip_prefix('#').unwrap();
         assert!(
@@ -184,7 +190,7 @@ fn the_page_is_whole_and_loads_nothing() {
         all.iter().any(|n| n.has_tag_name("img")),
         "the maps of Figure 7"
     );
-    assert!(all.iter().filter(|n| n.has_tag_name("svg")).count() > 20);
+    assert!(all.iter().filter(|n| n.has_tag_name("svg")).count() >= 6);
     // Only the chosen figures have files; the name of the scene is text in all of them.
     let csv = files(&place.path("out"), "csv");
     let names: Vec<_> = csv.keys().map(String::as_str).collect();
@@ -226,13 +232,13 @@ fn the_page_is_whole_and_loads_nothing() {
     assert_eq!(document["rows"].as_array().unwrap().len(), 4);
 }
 
-/// Charts are files beside the tables of their figures, with all colours and fonts that they use; the page has each
-/// chart twice. Absolute paths of this machine stand neither in the page nor in the documents.
+/// Charts are files beside the tables of their figures, with all colours and fonts of their own; the page has each
+/// chart twice, and tables are there for LaTeX and Markdown. Absolute paths of this machine stand neither in the page nor in the documents.
 #[test]
 fn charts_are_files_of_their_own() {
     let place = place();
     let [suite, out] = ["suite.toml", "out"].map(|name| place.path(name).display().to_string());
-    let chosen = ["--only", "fig1,fig16,fig20"];
+    let chosen = ["--pdf", "--only", "fig1,fig16,fig20"];
     place.expect(
         DONE,
         &[&["figures", &suite, "-o", &out, "-q"], &chosen[..]].concat(),
@@ -245,7 +251,7 @@ fn charts_are_files_of_their_own() {
     );
     let [wide, narrow] =
         ["wide", "narrow"].map(|class| page.matches(&format!("<svg class=\"{class}\"")).count());
-    assert!(wide > 20 && wide == narrow, "{wide} and {narrow}");
+    assert!(wide == 6 && wide == narrow, "{wide} and {narrow}");
     let charts = files(&place.path("out"), "svg");
     let names: Vec<_> = charts.keys().map(String::as_str).collect();
     let expected = [
@@ -265,15 +271,32 @@ fn charts_are_files_of_their_own() {
             "{name}"
         );
         let nodes = || root.descendants().filter(Node::is_element);
-        let style = nodes().find(|n| n.tag_name().name() == "style").unwrap();
-        let style = style.text().unwrap();
-        assert!(!style.contains("var(") && !style.contains("url("));
-        assert!(style.contains("prefers-color-scheme: dark") && style.contains("sans-serif"));
-        for class in nodes().flat_map(|n| attribute(&n, "class").split(' ')) {
-            // The names of groups have the style of all texts.
-            let is_known = ["", "t"].contains(&class) || style.contains(&format!(".{class}"));
-            assert!(is_known, "{name}: {class}");
-        }
+        assert!(nodes().all(|n| !n.has_attribute("class") && !n.has_tag_name("style")));
+        let font = attribute(&root, "font-family");
+        assert!(
+            font.ends_with("sans-serif") && !text.contains("url("),
+            "{name}"
+        );
+        let texts = nodes().filter(|n| n.tag_name().name() == "text");
+        assert!(texts.clone().count() > 2);
+        assert!(
+            texts
+                .clone()
+                .all(|n| n.has_attribute("fill") && n.has_attribute("font-size"))
+        );
+        let pdf = fs::read(place.path("out").join(name.replace(".svg", ".pdf"))).unwrap();
+        assert!(pdf.starts_with(b"%PDF-1.7"));
+    }
+    let latex = fs::read_to_string(place.path("out").join("fig16.tex")).unwrap();
+    assert!(latex.starts_with("\\begin{tabular}{llrrrrr}\n"), "{latex}");
+    assert!(
+        latex.contains("file \\& \\textless{}co\\textgreater{} & "),
+        "{latex}"
+    );
+    let markdown = fs::read_to_string(place.path("out").join("fig16.md")).unwrap();
+    assert!(markdown.contains("| file & &lt;co> | "), "{markdown}");
+    for table in [latex, markdown] {
+        assert!(table.contains("HET+QM"), "{table}");
     }
 }
 
@@ -314,17 +337,32 @@ fn wrong_arguments_are_refused() {
         &["figures", "none.toml", "-o", "out"],
         &["none.toml"],
     );
-    let matrix = format!("[matrix]\ntc.bins = [8, 16]\n{SUITE}");
-    fs::write(place.path("matrix.toml"), matrix).unwrap();
-    place.expect_error(
-        USAGE,
-        &["figures", "matrix.toml", "-o", "out"],
-        &["configurations"],
-    );
     let twice = ["figures", "suite.toml", "suite.toml", "-o", "out"];
     place.expect_error(UNREADABLE, &twice, &["names of their own"]);
     let names = place.names();
     assert!(!names.contains("out"), "{names:?}");
+}
+
+/// Figures have configurations of their own: those of the suite change nothing.
+#[test]
+fn a_matrix_is_left_out() {
+    let place = place();
+    let matrix =
+        format!("[matrix]\ntc.bins = [8, 16]\nseed = [1, 2]\npreset = [\"orin\"]\n{SUITE}");
+    fs::write(place.path("matrix.toml"), matrix).unwrap();
+    let only = ["--only", "fig16"];
+    let arguments = [&["figures", "matrix.toml", "-o", "matrix"], &only[..]].concat();
+    let output = place.expect(DONE, &arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("matrix and configurations are not used"),
+        "{errors}"
+    );
+    run(&place, DONE, "out", &only);
+    assert_eq!(
+        files(&place.path("matrix"), "csv"),
+        files(&place.path("out"), "csv")
+    );
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod memory;
 mod mesh;
 mod mesh_learn;
 mod mesh_look;
+mod plot;
 mod probe;
 mod resume;
 mod sim;

@@ -52,6 +52,124 @@ fn a_sweep_has_the_numbers_of_its_single_runs() {
 }
 
 #[test]
+fn ranges_and_sizes_are_lists_of_values() {
+    let place = Place::new();
+    let of = |set: [&str; 2]| {
+        let set = ["--set", set[0], "--set", set[1]];
+        cycles(&place, &[&VARIANTS[..], &set].concat())
+    };
+    let listed = of(["tc.bins=4,8,16,24", "l2.bytes=65536,131072"]);
+    assert_eq!(listed.len(), 4 * 2 * 2);
+    assert_eq!(of(["tc.bins=4..16*2,24", "l2.bytes=64KB..128KB*2"]), listed);
+    assert_eq!(of(["tc.bins=4,8..24+8", "l2.bytes=64KiB,0.125MB"]), listed);
+    let matrix = "[matrix]\ntc.bins = [4, \"8..24+8\"]\nl2.bytes = \"64KB..128KB*2\"\n";
+    let suite = format!("{}{matrix}", crate::bench::SMALL);
+    fs::write(place.path("suite.toml"), suite).unwrap();
+    let rows = place
+        .expect(DONE, &["bench", "suite.toml", "-q", "--csv"])
+        .stdout;
+    let rows = String::from_utf8(rows).unwrap();
+    // Three views by two methods.
+    assert_eq!(rows.lines().count(), 1 + 4 * 2 * 3 * 2);
+    fs::write(place.path("my.toml"), "[l2]\nbytes = \"64KB\"\n").unwrap();
+    let file = cycles(
+        &place,
+        &[
+            &VARIANTS[..],
+            &["--config", "my.toml", "--set", "tc.bins=4"],
+        ]
+        .concat(),
+    );
+    assert_eq!(file, listed[..2]);
+}
+
+/// One's own machine, in a file: `sim`, `bench`, a suite, a trace.
+#[test]
+fn a_machine_of_ones_own_goes_everywhere() {
+    let place = Place::new();
+    let machine = "[gpu]\nclock_mhz = 900.0\n[tc]\nbins = 8\n[l2]\nbytes = \"1MB\"\n";
+    fs::write(place.path("my.toml"), machine).unwrap();
+    let suite = crate::bench::SMALL;
+    fs::write(place.path("suite.toml"), suite).unwrap();
+    let named = "\n[[configuration]]\nname = \"mine\"\nconfig = \"my.toml\"\n\n[[configuration]]\nname = \"paper\"\n";
+    fs::write(place.path("named.toml"), format!("{suite}{named}")).unwrap();
+    let csv = |arguments: &[&str]| {
+        let printed = place
+            .expect(DONE, &[arguments, &["--csv", "-q"]].concat())
+            .stdout;
+        let text = String::from_utf8(printed).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows = reader.deserialize::<std::collections::BTreeMap<String, String>>();
+        let rows: Vec<_> = rows.map(Result::unwrap).collect();
+        rows
+    };
+    let sim = csv(&[
+        &["sim", "scene.ply", "--config", "my.toml", "--view", "all"][..],
+        &SHOT[..2],
+        &VARIANTS,
+    ]
+    .concat());
+    let bench = csv(&["bench", "suite.toml", "--config", "my.toml"]);
+    let named = csv(&["bench", "named.toml"]);
+    assert_eq!((sim.len(), bench.len(), named.len()), (6, 6, 12));
+    let mine = named.iter().filter(|row| row["configuration"] == "mine");
+    for ((sim, bench), mine) in sim.iter().zip(&bench).zip(mine) {
+        assert_eq!(
+            (sim["scene"].as_str(), bench["scene"].as_str()),
+            ("scene", "small")
+        );
+        for name in [
+            "view",
+            "variant",
+            "tc.bins",
+            "l2.bytes",
+            "cycles",
+            "speedup",
+            "frame_ms",
+            "units.crop.utilisation",
+        ] {
+            assert_eq!(sim[name], bench[name], "{name}");
+            assert_eq!(mine[name], bench[name], "{name}");
+        }
+        assert_eq!(
+            (bench["tc.bins"].as_str(), bench["l2.bytes"].as_str()),
+            ("8", "1048576")
+        );
+    }
+    let traced = ["--config", "my.toml", "--trace", "t.json"];
+    run(&place, &[&VARIANTS[..], &traced].concat());
+    assert!(
+        fs::read_to_string(place.path("t.json"))
+            .unwrap()
+            .contains("crop")
+    );
+}
+
+#[test]
+fn fields_are_searched_over_units() {
+    let place = Place::new();
+    let refused = |set: &str, words: &[&str]| {
+        let all = [&["sim", "scene.ply"], &SHOT[..], &["--set", set]].concat();
+        place.expect_error(USAGE, &all, words);
+    };
+    refused(
+        "het.threshold=0.9",
+        &["--set het.threshold=0.9", "such as zrop.threshold,"],
+    );
+    refused("threshold=0.9", &["as in zrop.threshold=0.9,"]);
+    refused("bins=8", &["tgc.bins=8 or tc.bins=8"]);
+    refused("zrop.bins=8", &["such as tc.bins or tgc.bins"]);
+    refused("tc.bins=8KB", &["tc.bins", "no size in bytes", "8KB"]);
+    refused(
+        "tc.bins=8..60*2",
+        &["tc.bins", "they meet 32 and 64", "8..60*2"],
+    );
+    refused("tc.bins=8..", &["tc.bins", "both ends"]);
+    refused("l2.bytes=1MB..4MB", &["l2.bytes", "1MB..4MB*2"]);
+    refused("zrop.threshold=0..1e9+0.001", &["zrop.threshold", "4096"]);
+}
+
+#[test]
 fn presets_and_files_are_swept_and_two_have_a_ratio() {
     let place = Place::new();
     let table = run(

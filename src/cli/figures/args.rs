@@ -11,8 +11,8 @@ use quadrille_suite::Shard;
 /// Draw the figures and tables of papers, ours beside the published
 ///
 /// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
-/// all figures and tables, FIG.csv, FIG.svg and FIG.json for each, and all published numbers beside ours in
-/// summary.csv and summary.json. A job is a view, a configuration and a method; its row is in results.jsonl in the
+/// all figures and tables, FIG.csv, FIG.svg, FIG.json, FIG.md and FIG.tex for each, and all published numbers beside ours
+/// in summary.csv and summary.json. A job is a view, a configuration and a method; its row is in results.jsonl in the
 /// folder as soon as it is done, and a stopped run continues where it was. Exits with code 1 if results are missing,
 /// for example of other shards.
 ///
@@ -23,15 +23,14 @@ use quadrille_suite::Shard;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
-    /// Suites of scenes and views, as for `quadrille bench`; their methods and configurations are not used.
+    /// Suites of scenes and views, as for `quadrille bench`; their methods, matrix and configurations are not used.
     /// Scenes with `large = true` are those of Figure 23
     #[arg(required_unless_present_any = ["kept", "correlate"], value_name = "SUITE.toml")]
     pub(super) suites: Vec<PathBuf>,
     /// Folder for the page, the files and the results
     #[arg(short, long, value_name = "DIR", required = true)]
     pub(super) output: PathBuf,
-    /// Figures and tables to run and to write, such as fig9,fig16,table2; the page also shows the others, from
-    /// the results that there are
+    /// Figures and tables to run, to draw and to write, such as fig9,fig16,table2, without the others
     #[arg(long, value_name = "FIG,...", value_delimiter = ',', value_parser = parse_figure)]
     only: Vec<&'static str>,
     /// Run only shard I of N, from 1/N to N/N; its results file is results.I-of-N.jsonl
@@ -50,6 +49,9 @@ pub(in crate::cli) struct Args {
     /// of units. Draws no figure of a paper
     #[arg(long, value_name = "MEASURED.csv", conflicts_with_all = ["kept", "quick", "shard"])]
     pub(super) correlate: Option<PathBuf>,
+    /// Also write each chart as a PDF, with its font embedded
+    #[arg(long)]
+    pub(super) pdf: bool,
     /// Write the tables of complete figures into the Markdown files of a folder too, between the lines
     /// `<!-- figures: FIG -->` and `<!-- figures end -->`
     #[arg(long, value_name = "DIR")]

@@ -24,7 +24,10 @@ const PAPER: &str = "hardware";
 pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<Exit> {
     args.check_figures(&[PAPER])?;
     let measurements = Measurement::read_all(&read_text(measured, "measured numbers")?, measured)?;
-    let suites = args.suites.iter().map(|path| Suite::read(path));
+    let suites = args
+        .suites
+        .iter()
+        .map(|path| Ok(Suite::read(path)?.without_configurations()));
     let suites: Vec<Suite> = suites.collect::<Result<_>>()?;
     let configurations = args.gpu.configurations()?;
     let [configuration] = &configurations[..] else {

@@ -84,11 +84,13 @@ impl Jobs {
             Configuration::new(preset, config)
         });
         let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
-        let plan = suite.plan(&bases, quadrille::PROGRAM, interrupt::task(), warn)?;
-        if plan.configurations() != bases {
-            let expected = "a suite without configurations, since figures have their own";
-            return Err(Error::argument("suite", expected, "a matrix of them"));
+        if suite.has_configurations() {
+            let ignored = "the suite's matrix and configurations are not used: figures have configurations of their own, \
+                 and `quadrille plot` draws those of the suite from the results of `quadrille bench`";
+            warn(ignored.to_owned());
         }
+        let suite = suite.clone().without_configurations();
+        let plan = suite.plan(&bases, quadrille::PROGRAM, interrupt::task(), warn)?;
         let mut scenes: Vec<String> = Vec::new();
         for key in plan.keys() {
             if !scenes.contains(&key.scene) {

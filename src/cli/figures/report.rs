@@ -19,8 +19,8 @@ use quadrille_papers::{docs, files};
 /// Results that the program lists on standard error before the rest is cut off.
 const LISTED: usize = 12;
 
-/// Draws all figures from the results in the folder, and writes the page and the files of the chosen figures.
-/// Returns what the chosen figures lack, each result once.
+/// Draws the chosen figures from the results in the folder, and writes the page and their files. Returns what they lack,
+/// each result once.
 pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
@@ -71,22 +71,20 @@ pub(super) fn folder(args: &Args) -> Result<Option<File>> {
     Ok(lock)
 }
 
-/// Draws all figures of the inputs, and writes the page and the files of the chosen ones. Returns what they lack.
+/// Draws the chosen figures of the inputs, and writes the page and their files. Returns what they lack.
 pub(super) fn publish(
     args: &Args,
     inputs: &Inputs,
     missing: &dyn Fn(&Figure) -> Vec<String>,
 ) -> Result<Vec<String>> {
-    let report = Report::draw(inputs, missing);
-    let written = files::write(&report, &args.output, &|id| args.is_chosen(id))?;
+    let report = Report::draw(inputs, &|id| args.is_chosen(id), missing);
+    let written = files::write(&report, &args.output, args.pdf)?;
     if let Some(folder) = &args.docs {
         docs::update(&report, folder)?;
     }
-    print(format!(
-        "{}\n\n{}\n",
-        report.summary(),
-        written.index.display()
-    ))?;
+    let summary = report.summary();
+    let gap = if summary.is_empty() { "" } else { "\n\n" };
+    print(format!("{summary}{gap}{}\n", written.index.display()))?;
     Ok(written.missing)
 }
 

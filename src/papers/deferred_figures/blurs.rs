@@ -4,7 +4,7 @@ use super::results::{ADAPTIVE, EXECUTIONS, JRK, JRK_Z, MSAA, PIXEL, QUADS, Resul
 use crate::content::{Content, Picture};
 use crate::paper::Figure;
 use crate::sheet::{Sheet, quotient};
-use crate::svg::{Axis, LineChart, LineKind, LineSeries};
+use quadrille_charts::{Axis, LineChart, LineKind, LineSeries};
 use quadrille_suite::rows::{DeferredPipeline, ShadingGridKind};
 
 /// Cases of statements about blur.
@@ -67,7 +67,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
         Axis::linear("amount of blur"),
         Axis::log("executions per pixel"),
     ];
-    let chart = LineChart::new("Shader executions by blur", axes, labels, series).svg();
+    let chart = LineChart::new("Shader executions by blur", axes, labels, series).draw();
     let caption = "MSAA rises with the blur; decoupled sampling stays near the sharp picture.";
     sheet.chart(chart, caption);
     let statement = "MSAA shades much more than decoupled sampling (at least 1.3 times here).";

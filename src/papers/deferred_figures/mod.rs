@@ -71,7 +71,7 @@ mod tests {
                 content
                     .charts
                     .iter()
-                    .all(|c| !c.svg.inline().contains("NaN"))
+                    .all(|c| !c.drawings.inline().contains("NaN"))
             );
         }
         assert!(summary(&results).contains("0 scenes"));

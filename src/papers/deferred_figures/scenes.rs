@@ -7,7 +7,7 @@ use super::results::{
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet};
-use crate::svg::{Axis, LineChart, LineKind, LineSeries};
+use quadrille_charts::{Axis, LineChart, LineKind, LineSeries};
 use quadrille_suite::rows::ShadingGridKind;
 
 const MEGABYTE: f64 = 1e6;
@@ -226,7 +226,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
             });
             let title = format!("{} of {}", plot.title, trace.name);
             let axes = [Axis::linear("view"), Axis::linear(plot.unit)];
-            let chart = LineChart::new(&title, axes, Vec::new(), series).svg();
+            let chart = LineChart::new(&title, axes, Vec::new(), series).draw();
             sheet.chart(chart, title);
         }
     }

@@ -4,7 +4,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Rows, largest, mean};
-use crate::svg::{Axis, LineChart, LineKind, LineSeries, Mark, Svg};
+use quadrille_charts::{Axis, Drawings, LineChart, LineKind, LineSeries, Mark};
 
 /// Numbers of passes of Figure 11 beside 1, which is the baseline.
 pub(super) const PASSES: [u32; 6] = [2, 4, 8, 16, 32, 64];
@@ -93,7 +93,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// Speedups by number of passes as lines, and those of HET as dots at the right.
-fn passes_chart(scenes: &[Rows<'_>]) -> Svg {
+fn passes_chart(scenes: &[Rows<'_>]) -> Drawings {
     let end = f64::from(2 * PASSES[PASSES.len() - 1]).log2();
     let series = scenes.iter().zip(0..).flat_map(|(scene, colour)| {
         let points =
@@ -119,5 +119,5 @@ fn passes_chart(scenes: &[Rows<'_>]) -> Svg {
             series,
         )
     };
-    chart.svg()
+    chart.draw()
 }

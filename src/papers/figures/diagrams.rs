@@ -4,7 +4,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, mean, quotient};
-use crate::svg::{Axis, BarChart, Group, Strip, StripChart, number};
+use quadrille_charts::{Axis, BarChart, Group, Strip, StripChart, number};
 
 /// Stages of the OpenGL pipeline with the emulated units that perform them.
 const STAGES: [(&str, &[&str]); 5] = [
@@ -75,7 +75,7 @@ pub(super) fn figure_4(figure: &'static Figure, results: &Results) -> Content {
     let groups = STEPS.map(|[_, name, path]| Group::of(name, [sheet.mean(&key(path))]));
     let axis = Axis::log("items, logarithmic");
     let chart = BarChart::new("Items behind each step", axis, &["baseline"], groups);
-    sheet.chart(chart.svg(), MEANS);
+    sheet.chart(chart.draw(), MEANS);
     sheet.finish()
 }
 
@@ -104,7 +104,7 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
         &["baseline", "HET+QM"],
         groups,
     );
-    sheet.chart(chart.svg(), MEANS);
+    sheet.chart(chart.draw(), MEANS);
     sheet.finish()
 }
 
@@ -202,7 +202,7 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
             "{} {}: the stronger the colour, the busier. quadrille sim --trace FILE writes this for Perfetto, with the stall reasons.",
             view.scene, view.view
         );
-        sheet.chart(chart.svg(), caption);
+        sheet.chart(chart.draw(), caption);
     }
     sheet.say(format!(
         "The shader of a merging warp has {} more instructions; a bin of 128 quads fills 16 warps.",

@@ -6,7 +6,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
-use crate::svg::{Axis, Mark};
+use quadrille_charts::{Axis, Mark};
 
 const TOTAL: &str = "frame.total_ms";
 

@@ -4,8 +4,8 @@ use super::results::Results;
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest};
-use crate::svg::{
-    Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark, Series, Svg,
+use quadrille_charts::{
+    Axis, BarChart, BarValue, Drawings, Group, LineChart, LineKind, LineSeries, Mark, Series,
 };
 use quadrille_suite::microbench::series::Series as Measured;
 
@@ -107,7 +107,7 @@ fn rows(measured: &Measured) -> Vec<Row> {
     .concat()
 }
 
-fn footprints(measured: &Measured, capacity: Option<f64>) -> Svg {
+fn footprints(measured: &Measured, capacity: Option<f64>) -> Drawings {
     let dots = |name, colour, pairs: &[[u64; 2]]| {
         let dots = pairs.iter();
         let dots = dots.map(|[size, held]| [(*size as f64 / KB).log2(), *held as f64 / KB]);
@@ -128,10 +128,10 @@ fn footprints(measured: &Measured, capacity: Option<f64>) -> Svg {
         marks: Vec::from_iter(Mark::published(capacity, "never more than 16 KB")),
         ..LineChart::new("Data that fits the CROP cache", axes, labels, series)
     };
-    chart.svg()
+    chart.draw()
 }
 
-fn rates(measured: &Measured, published: [Option<f64>; 2]) -> Svg {
+fn rates(measured: &Measured, published: [Option<f64>; 2]) -> Drawings {
     let groups = RATES
         .iter()
         .zip(published)
@@ -148,17 +148,17 @@ fn rates(measured: &Measured, published: [Option<f64>; 2]) -> Svg {
         is_published: true,
         ..Series::ours("published", 0)
     });
-    chart.svg()
+    chart.draw()
 }
 
-fn times(measured: &Measured) -> Svg {
+fn times(measured: &Measured) -> Drawings {
     let groups = measured.times_by_quads.iter();
     let groups = groups.map(|(quads, time)| Group::of(*quads, [Some(*time)]));
     let axis = Axis::linear("time (times), by quads per pixel");
-    BarChart::new("Time by quads per pixel", axis, &["time"], groups).svg()
+    BarChart::new("Time by quads per pixel", axis, &["time"], groups).draw()
 }
 
-fn bins(measured: &Measured) -> Svg {
+fn bins(measured: &Measured) -> Drawings {
     let points = measured.warps_by_tiles.iter();
     let points = points.map(|pair| pair.map(|n| n as f64));
     let labels = (0..=6).map(|n| (f64::from(8 * n), (8 * n).to_string()));
@@ -179,5 +179,5 @@ fn bins(measured: &Measured) -> Svg {
             [warps],
         )
     };
-    chart.svg()
+    chart.draw()
 }

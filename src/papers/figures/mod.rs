@@ -106,7 +106,7 @@ mod tests {
         let holds: Vec<_> = content.compared.iter().map(|one| one.holds()).collect();
         // The maximum of QM is not at hand, means are no bounds, and 2000 / 900 is below the maximum of 2.78.
         assert_eq!(holds, [None, None, None, Some(true)]);
-        let chart = content.charts[0].svg.inline();
+        let chart = content.charts[0].drawings.inline();
         for text in ["published, HET+QM, published: 2.07", ">2.78<", ">1.49<"] {
             assert!(chart.contains(text), "{text}: {chart}");
         }
@@ -150,7 +150,7 @@ mod tests {
                 content
                     .charts
                     .iter()
-                    .all(|c| !c.svg.inline().contains("NaN"))
+                    .all(|c| !c.drawings.inline().contains("NaN"))
             );
             let document = content.json(figure, "command", &["a 0: het".to_owned()]);
             assert_eq!(document["missing"][0], "a 0: het");

@@ -6,7 +6,7 @@ use super::results::{DESKTOP, ORIN, PAPER_PRESET, Results, ViewResult};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean, quotient};
-use crate::svg::{Axis, BarChart, BarValue, Group, Svg};
+use quadrille_charts::{Axis, BarChart, BarValue, Drawings, Group};
 use quadrille_gpu::config::Config;
 
 /// Lanes of all cores of a configuration, and pixels of RGBA8 that CROP blends per cycle.
@@ -46,7 +46,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
         published.chain(models),
     );
     let caption = "Hollow: specifications; filled: modelled GPUs.";
-    sheet.chart(chart.svg(), caption);
+    sheet.chart(chart.draw(), caption);
     sheet.finish()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
 const PARTS: [&str; 3] = ["preprocess_ms", "sort_ms", "raster_ms"];
 
 /// A stacked chart of the frame times of methods, for each view.
-pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> Svg {
+pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> Drawings {
     let groups = views.iter().flat_map(|view| {
         methods.iter().map(|[method, short]| {
             let parts = PARTS.map(|part| view.number(method, &format!("frame.{part}")));
@@ -70,7 +70,7 @@ pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 
             groups,
         )
     };
-    chart.svg()
+    chart.draw()
 }
 
 /// Published bound of Figure 5.
@@ -214,7 +214,7 @@ pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
         &presets,
         groups,
     );
-    sheet.chart(chart.svg(), "Means over the first views of all scenes.");
+    sheet.chart(chart.draw(), "Means over the first views of all scenes.");
     let views = results.first(PAPER_PRESET);
     for (name, ports) in DICTATING {
         let highest = views.iter().map(|view| {

@@ -5,7 +5,7 @@ use super::results::{Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
-use crate::svg::{Axis, BarChart, Group, Mark};
+use quadrille_charts::{Axis, BarChart, Group, Mark};
 
 /// Columns of speedups, with their names.
 const SPEEDUPS: [[&str; 2]; 3] = [["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]];
@@ -181,7 +181,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
         &names,
         units,
     )
-    .svg();
+    .draw();
     sheet.chart(chart, "(a) Utilisation of the baseline's units.");
     sheet.bars(Bars {
         title: "Speedup over the baseline in large scenes",

@@ -7,6 +7,7 @@ use super::results::{PAPER_PRESET, Results};
 use super::speedups::mean_reductions;
 use crate::paper::mean_of;
 use crate::sheet::{largest, least, mean};
+use quadrille_suite::table::is_paper_scene;
 
 /// Relative difference below which two numbers count as equal.
 const EQUAL: f64 = 0.05;
@@ -40,9 +41,21 @@ fn extent(results: &Results) -> String {
         1 => format!("1 {word}"),
         n => format!("{n} {word}s"),
     };
+    let of_paper: Vec<&str> = results
+        .scenes()
+        .iter()
+        .map(|views| views[0].scene.as_str())
+        .filter(|scene| is_paper_scene(scene))
+        .collect();
+    let whose = match of_paper.is_empty() {
+        true => "none of them a scene of the paper".to_owned(),
+        false => format!(
+            "of which {} has the name of a scene of the paper",
+            of_paper.join(", ")
+        ),
+    };
     format!(
-        "This report draws the paper's figures again from {} of {} on the emulated GPU of Table I, none of them a scene of \
-         the paper.",
+        "This report draws the paper's figures again from {} of {} on the emulated GPU of Table I, {whose}.",
         plural(views, "view"),
         plural(scenes, "scene")
     )

@@ -4,8 +4,8 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::{Content, Picture};
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, quotient};
-use crate::svg::{Axis, LineChart, LineKind, LineSeries, Mark, Svg};
 use quadrille_base::image::files::{PictureFormat, write_to};
+use quadrille_charts::{Axis, Drawings, LineChart, LineKind, LineSeries, Mark};
 use quadrille_suite::details::{PixelCounts, bin_starts};
 use quadrille_suite::report::heat::{HeatMap, VIRIDIS, picture};
 use quadrille_suite::report::scale::{Curve, Scale};
@@ -63,7 +63,7 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// The histogram of both counts: share of the pixels by fragments, in bins of two per doubling.
-fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Svg {
+fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Drawings {
     let names = ["without termination", "with termination"];
     let series = counts
         .iter()
@@ -84,7 +84,7 @@ fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Svg {
         });
     let y = Axis::small_share("share of the pixels");
     let x = Axis::log("fragments per pixel, two bins per doubling");
-    LineChart::new(title, [x, y], Vec::new(), series).svg()
+    LineChart::new(title, [x, y], Vec::new(), series).draw()
 }
 
 /// Heat maps of both counts on one scale.
@@ -245,7 +245,7 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
         ..LineChart::new("Early termination ratio by view", axes, labels, series)
     };
     sheet.chart(
-        chart.svg(),
+        chart.draw(),
         "Higher ratios promise more from early termination.",
     );
     sheet.judge(

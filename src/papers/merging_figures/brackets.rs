@@ -5,7 +5,7 @@ use super::results::{Frame, Measure, RANDOM_SET, Results, Run, Unit};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean};
-use crate::svg::measured;
+use quadrille_charts::measured;
 
 /// Lowest, default and highest value over the assumptions, and the value in random order.
 type Range = [Option<f64>; 4];

@@ -97,7 +97,7 @@ mod tests {
                 content
                     .charts
                     .iter()
-                    .all(|c| !c.svg.inline().contains("NaN"))
+                    .all(|c| !c.drawings.inline().contains("NaN"))
             );
         }
         assert!(summary_of_quads(&results).contains("0 scenes"));

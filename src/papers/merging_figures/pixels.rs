@@ -5,7 +5,7 @@ use super::results::{Results, Row, Run, Unit};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Sheet, largest};
-use crate::svg::Axis;
+use quadrille_charts::Axis;
 
 /// Entries of the merge buffer on the horizontal axes of Figures 4 and 5.
 const ENTRIES: [u32; 5] = [16, 64, 256, 512, 1024];

@@ -4,7 +4,7 @@ use super::results::{ENTRIES, Frame, RANDOM_SET, Results, Row, Run, Unit};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, largest, mean};
-use crate::svg::{Axis, Mark};
+use quadrille_charts::{Axis, Mark};
 
 /// Columns of a parameter with their positions and labels on the horizontal axis.
 pub(super) type Points = Vec<(String, f64, String)>;

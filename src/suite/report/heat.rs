@@ -114,7 +114,7 @@ fn colours(counts: &[u32], scale: Scale, palette: Palette) -> impl Iterator<Item
 
 impl Palette {
     /// The colours by position, 0 to 1.
-    pub(super) fn ramp(self) -> impl Fn(f32) -> [u8; 3] {
+    pub fn ramp(self) -> impl Fn(f32) -> [u8; 3] {
         let colours: Vec<_> = self.colours.iter().map(|c| c.map(f32::from)).collect();
         move |position| colour_at(&colours, position).map(|c| c.round() as u8)
     }

@@ -186,7 +186,10 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64, task: &Task) -> Result
     config.crop.format = ColourFormat::Rgba32F;
     let variants = [Variant::BASELINE, Variant::QM];
     let simulators = Simulator::all(&config, &variants, Watch::default())?;
-    let simulators: Vec<_> = simulators.into_iter().map(|s| s.under(task)).collect();
+    let simulators: Vec<_> = simulators
+        .into_iter()
+        .map(|s| s.under(&task.without_progress()))
+        .collect();
     let runs = prepared.run_all(&simulators);
     task.check()?;
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];

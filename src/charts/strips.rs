@@ -1,8 +1,9 @@
 //! Strips: shares over time, one line per unit, as shades of one colour.
 
-use super::canvas::Canvas;
-use super::labels::{Anchor, Size, abridged};
-use super::{Svg, class};
+use crate::canvas::Canvas;
+use crate::drawing::Drawings;
+use crate::labels::{Anchor, Size};
+use crate::style::Style;
 
 /// Room for the names of the strips.
 const NAMES: f64 = 84.0;
@@ -13,58 +14,70 @@ const SHADES: f64 = 20.0;
 
 /// A unit over time.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Strip {
+pub struct Strip {
     /// Name of the unit.
-    pub(crate) name: String,
+    pub name: String,
     /// Shares of equal windows, 0 to 1.
-    pub(crate) shares: Vec<f64>,
+    pub shares: Vec<f64>,
     /// Time of all windows together.
-    pub(crate) length: f64,
+    pub length: f64,
 }
 
 /// Strips below each other, with one scale of time.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StripChart {
+pub struct StripChart {
     /// Accessible title (aria-label).
-    pub(crate) title: String,
+    pub title: String,
     /// Strips with a heading each that begins a group; an empty heading goes on with the group.
-    pub(crate) strips: Vec<(String, Strip)>,
+    pub strips: Vec<(String, Strip)>,
     /// Text at the end of the time axis.
-    pub(crate) end: String,
+    pub end: String,
 }
 
 impl StripChart {
     /// Draws the chart.
-    pub(crate) fn svg(&self) -> Svg {
-        Svg::draw(&self.title, |canvas| self.paint(canvas))
+    pub fn draw(&self) -> Drawings {
+        Drawings::draw(&self.title, |canvas| self.paint(canvas))
     }
 
-    pub(super) fn paint(&self, canvas: &mut Canvas) -> f64 {
+    pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
         let longest = self.strips.iter().map(|(_, s)| s.length);
         let longest = longest.fold(f64::MIN_POSITIVE, f64::max);
-        let across = canvas.width - NAMES - 6.0;
+        let (metrics, room) = (canvas.look.metrics, canvas.look.width);
+        let across = room - NAMES - 6.0;
         let (mut y, mut group) = (4.0, 0);
         for (heading, strip) in &self.strips {
             if !heading.is_empty() {
                 group += 1;
-                let heading = abridged(heading, Size::Text, canvas.width - 8.0);
+                let heading = metrics.abridged(heading, Size::Text, room - 8.0);
                 canvas.text([4.0, y + 13.0], Anchor::Start, Size::Text, &heading);
                 y += 19.0;
             }
-            let name = abridged(&strip.name, Size::Value, NAMES - 8.0);
+            let name = metrics.abridged(&strip.name, Size::Value, NAMES - 8.0);
             canvas.text([NAMES - 6.0, y + 11.0], Anchor::End, Size::Value, &name);
             let width = across * strip.length / longest;
-            canvas.rect([NAMES, y], [width, HEIGHT - 2.0], "ground", &strip.name);
-            let colour = format!("shade {}", class(group, false));
-            for (from, to, share) in runs(&strip.shares) {
+            canvas.rect(
+                [NAMES, y],
+                [width, HEIGHT - 2.0],
+                Style::Ground,
+                &strip.name,
+            );
+            for (from, to, opacity) in runs(&strip.shares) {
                 let cell = width / strip.shares.len() as f64;
                 let at = [NAMES + cell * from as f64, y];
                 let size = [cell * (to - from) as f64, HEIGHT - 2.0];
-                canvas.shade(at, size, &colour, share);
+                canvas.shade(
+                    at,
+                    size,
+                    Style::Shade {
+                        number: group,
+                        opacity,
+                    },
+                );
             }
             y += HEIGHT;
         }
-        let end = [canvas.width - 6.0, y + 14.0];
+        let end = [room - 6.0, y + 14.0];
         canvas.text(
             [NAMES, y + 14.0],
             Anchor::Start,
@@ -117,7 +130,7 @@ mod tests {
             ],
             end: "2 ms".to_owned(),
         };
-        let svg = chart.svg().file();
+        let svg = chart.draw().inline();
         assert!(svg.contains("width=\"430.0\"") && svg.contains("width=\"215.0\""));
         assert!(svg.contains("shade s1") && svg.contains("shade s2"));
     }

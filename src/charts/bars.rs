@@ -1,10 +1,13 @@
 //! Bars in groups, side by side or stacked; on a logarithmic axis, where a length is no ratio, dots.
 
-use super::axis::{Axis, Scale, measured};
-use super::canvas::Canvas;
-use super::labels::{Anchor, Area, Size};
-use super::plot::Plot;
-use super::{LEFT, Mark, RIGHT, Series, Svg, class};
+use crate::axis::{Axis, Scale, measured};
+use crate::canvas::Canvas;
+use crate::drawing::{Drawing, Drawings, Paper};
+use crate::labels::{Anchor, Area, Size};
+use crate::plot::Plot;
+use crate::style::{SeriesColour, Style};
+use crate::{Mark, RIGHT, Series};
+use quadrille_base::error::Result;
 
 /// Share of a group's width between its bars and the next group's.
 const GROUP_GAP: f64 = 0.24;
@@ -17,20 +20,20 @@ const DOT: f64 = 4.0;
 
 /// A bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct BarValue {
+pub struct BarValue {
     /// Height of the bar, in units of the axis.
-    pub(crate) value: f64,
+    pub value: f64,
     /// Bounds of an uncertain value.
-    pub(crate) band: Option<[f64; 2]>,
+    pub band: Option<[f64; 2]>,
     /// Whether the value is published.
-    pub(crate) is_published: bool,
+    pub is_published: bool,
     /// Largest of the values whose mean is `value`, if published.
-    pub(crate) most: Option<f64>,
+    pub most: Option<f64>,
 }
 
 impl BarValue {
     /// A value of ours.
-    pub(crate) fn ours(value: f64) -> Self {
+    pub fn ours(value: f64) -> Self {
         Self {
             value,
             band: None,
@@ -40,7 +43,7 @@ impl BarValue {
     }
 
     /// A published value.
-    pub(crate) fn published(value: f64) -> Self {
+    pub fn published(value: f64) -> Self {
         Self {
             is_published: true,
             ..Self::ours(value)
@@ -48,7 +51,7 @@ impl BarValue {
     }
 
     /// A published mean and a published maximum; one of the two may be unknown.
-    pub(crate) fn mean_and_most(mean: Option<f64>, most: Option<f64>) -> Self {
+    pub fn mean_and_most(mean: Option<f64>, most: Option<f64>) -> Self {
         Self {
             most,
             ..Self::published(mean.unwrap_or(f64::NAN))
@@ -58,19 +61,16 @@ impl BarValue {
 
 /// Bars with one label.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Group {
+pub struct Group {
     /// Label below the bars.
-    pub(crate) label: String,
+    pub label: String,
     /// A bar per series; `None` for a value that is missing.
-    pub(crate) bars: Vec<Option<BarValue>>,
+    pub bars: Vec<Option<BarValue>>,
 }
 
 impl Group {
     /// Bars of ours.
-    pub(crate) fn of(
-        label: impl Into<String>,
-        values: impl IntoIterator<Item = Option<f64>>,
-    ) -> Self {
+    pub fn of(label: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
         let bars = values.into_iter().map(|value| value.map(BarValue::ours));
         Self {
             label: label.into(),
@@ -81,24 +81,24 @@ impl Group {
 
 /// A chart of groups of bars.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct BarChart {
+pub struct BarChart {
     /// Accessible title (aria-label).
-    pub(crate) title: String,
+    pub title: String,
     /// The vertical axis.
-    pub(crate) axis: Axis,
+    pub axis: Axis,
     /// Series, in the order of each group's bars.
-    pub(crate) series: Vec<Series>,
+    pub series: Vec<Series>,
     /// Groups from left to right.
-    pub(crate) groups: Vec<Group>,
+    pub groups: Vec<Group>,
     /// Lines across the plot.
-    pub(crate) marks: Vec<Mark>,
+    pub marks: Vec<Mark>,
     /// Whether the bars of a group stand on each other.
-    pub(crate) is_stacked: bool,
+    pub is_stacked: bool,
 }
 
 impl BarChart {
     /// Creates a chart of bars side by side, of series in colours from 0.
-    pub(crate) fn new(
+    pub fn new(
         title: &str,
         axis: Axis,
         names: &[&str],
@@ -115,18 +115,35 @@ impl BarChart {
         }
     }
 
-    /// Draws the chart.
-    pub(crate) fn svg(&self) -> Svg {
-        Svg::draw(&self.title, |canvas| self.paint(canvas))
+    /// Draws the chart for screens.
+    pub fn draw(&self) -> Drawings {
+        Drawings::draw(&self.title, |canvas| self.paint(canvas))
     }
 
-    pub(super) fn paint(&self, canvas: &mut Canvas) -> f64 {
-        let mut trial = Canvas::new(canvas.width);
+    /// Draws the chart for a paper.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
+    pub fn on_paper(&self, paper: &Paper) -> Result<Drawing> {
+        paper.draw(&self.title, |canvas| self.paint(canvas))
+    }
+
+    pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
         let scale = self.scale();
-        let labels = self.draw_groups(&mut trial, &Plot::new(0.0, scale));
+        canvas.fit_left(&scale);
+        let mut trial = Canvas::new(canvas.look.clone());
+        trial.left = canvas.left;
+        let plot = Plot::new(&trial, 0.0, scale);
+        let labels = self.draw_groups(&mut trial, &plot);
         let way = Way::ALL.into_iter().find(|way| way.fits(&labels, &trial));
         let room = way.map_or(0.0, Way::room);
-        let plot = Plot::begin(canvas, &self.series, &self.axis, scale, room);
+        let plot = Plot::begin(
+            canvas,
+            (&self.series, self.has_dots()),
+            &self.axis,
+            scale,
+            room,
+        );
         let labels = self.draw_groups(canvas, &plot);
         plot.draw_lines(canvas, &self.marks);
         if let Some(way) = way {
@@ -135,10 +152,10 @@ impl BarChart {
                 canvas.turned_text(at, angle, anchor, Size::Value, &label.text);
             }
         }
-        let width = self.width_of_group(canvas);
+        let (left, width) = (canvas.left, self.width_of_group(canvas));
         let names = self.groups.iter().zip(0..);
         let names = names.map(|(group, at)| {
-            let left = LEFT + width * f64::from(at);
+            let left = left + width * f64::from(at);
             (left + width / 2.0, group.label.clone())
         });
         let names: Vec<_> = names.collect();
@@ -147,7 +164,7 @@ impl BarChart {
     }
 
     fn width_of_group(&self, canvas: &Canvas) -> f64 {
-        (canvas.width - LEFT - RIGHT) / self.groups.len().max(1) as f64
+        (canvas.look.width - canvas.left - RIGHT) / self.groups.len().max(1) as f64
     }
 
     /// Whether values are dots.
@@ -172,7 +189,7 @@ impl BarChart {
         let width = self.width_of_group(canvas);
         let mut labels = Vec::new();
         for (group, number) in self.groups.iter().zip(0..) {
-            let left = LEFT + width * f64::from(number);
+            let left = canvas.left + width * f64::from(number);
             self.draw_group(canvas, plot, [left, width], group, &mut labels);
         }
         labels
@@ -193,13 +210,16 @@ impl BarChart {
         };
         let bar = (width * (1.0 - GROUP_GAP) / columns as f64).min(WIDEST);
         let mut x = left + (width - bar * columns as f64) / 2.0;
-        let mut base = plot.scale.from;
+        let mut base = plot.scale.base();
         for (series, value) in self.series.iter().zip(&group.bars) {
             let middle = x + (bar - 1.0) / 2.0;
             if let Some(most) = value.and_then(|v| v.most) {
                 let y = plot.y(most);
-                let class = format!("most {}", class(series.colour, true));
-                canvas.stroke([x, y], [x + bar - 1.0, y], &class);
+                let style = Style::Most(SeriesColour {
+                    is_published: true,
+                    ..series.colour()
+                });
+                canvas.stroke([x, y], [x + bar - 1.0, y], style);
                 labels.push(Label {
                     at: [middle, y - 4.0],
                     text: measured(most),
@@ -229,18 +249,18 @@ impl BarChart {
                 if is_published { ", published" } else { "" },
                 plot.scale.text(value.value)
             );
-            let class = format!("fill {}", class(series.colour, is_published));
+            let style = Style::Fill(SeriesColour {
+                is_published,
+                ..series.colour()
+            });
             if !self.has_dots() {
-                canvas.rect([x, y], [bar - 1.0, bottom - y], &class, &title);
+                let height = (bottom - y).abs();
+                canvas.rect([x, y.min(bottom)], [bar - 1.0, height], style, &title);
             } else if value.value > 0.0 {
-                canvas.circle([middle, y], DOT, &class, &title);
+                canvas.dot([middle, y], DOT, style, &title);
             }
             if let Some(band) = value.band {
-                let [low, high] = band.map(|v| plot.y(v));
-                canvas.stroke([middle, low], [middle, high], "band");
-                for y in [low, high] {
-                    canvas.stroke([middle - 4.0, y], [middle + 4.0, y], "band");
-                }
+                canvas.band(middle, band.map(|v| plot.y(v)));
             }
             if self.is_stacked {
                 base = end;
@@ -299,7 +319,10 @@ impl Way {
             .iter()
             .map(|label| {
                 let (at, angle, anchor) = self.place(label);
-                Area::of_text(at, angle, anchor, Size::Value, &label.text)
+                canvas
+                    .look
+                    .metrics
+                    .area(at, angle, anchor, Size::Value, &label.text)
             })
             .collect();
         let mut numbered = areas.iter().enumerate();
@@ -326,11 +349,17 @@ mod tests {
         }
     }
 
+    /// The drawing for wide screens, in a page.
+    fn page(chart: &BarChart) -> String {
+        let both = chart.draw().inline();
+        both.split("</svg>").next().unwrap().to_owned()
+    }
+
     #[test]
     fn bars_are_as_high_as_their_values() {
-        let svg = chart(false).svg().file();
-        // The ground, two swatches and three bars; the missing one is a cross.
-        assert_eq!(svg.matches("<rect").count(), 1 + 2 + 3);
+        let svg = page(&chart(false));
+        // Two swatches and three bars; the missing one is a cross.
+        assert_eq!(svg.matches("<rect").count(), 2 + 3);
         assert_eq!(svg.matches("class=\"gap\"").count(), 1);
         // 2.0 of 2.5 and 1.0 of 2.5.
         for height in ["height=\"152.0\"", "height=\"76.0\""] {
@@ -342,9 +371,9 @@ mod tests {
 
     #[test]
     fn stacked_bars_stand_on_each_other() {
-        let svg = chart(true).svg().file();
+        let svg = page(&chart(true));
         // 3.0 at most: 2/4 and 1/4 of 4.0 or the like; the second begins where the first ends.
-        let rects: Vec<_> = svg.split("<rect").skip(4).take(2).collect();
+        let rects: Vec<_> = svg.split("<rect").skip(3).take(2).collect();
         let value = |rect: &str, key: &str| -> f64 {
             let (_, after) = rect.split_once(&format!(" {key}=\"")).unwrap();
             after.split('"').next().unwrap().parse().unwrap()
@@ -353,14 +382,33 @@ mod tests {
         assert!((below - value(rects[0], "y")).abs() < 0.11, "{svg}");
     }
 
+    /// A bar below 0 hangs from the axis, which stands at 0.
+    #[test]
+    fn negative_bars_hang() {
+        let groups = [Group::of("a", [Some(-1.0)]), Group::of("b", [Some(3.0)])];
+        let chart = BarChart::new("gain", Axis::linear("dB"), &["ours"], groups);
+        // -1 to 3 in 190 pixels.
+        let svg = page(&chart);
+        assert!(
+            svg.contains("height=\"47.5\"") && svg.contains("height=\"142.5\""),
+            "{svg}"
+        );
+        let y = |rect: &str| -> f64 {
+            let (_, after) = rect.split_once(" y=\"").unwrap();
+            after.split('"').next().unwrap().parse().unwrap()
+        };
+        let rects: Vec<_> = svg.split("<rect").skip(1).map(y).collect();
+        assert!((rects[0] - (rects[1] + 142.5)).abs() < 0.11, "{svg}");
+    }
+
     /// Lengths on a logarithmic axis would be read as ratios.
     #[test]
     fn logarithmic_axes_have_dots() {
         let mut chart = chart(false);
         chart.axis = Axis::log("times");
         chart.groups[0].bars[1] = Some(BarValue::ours(0.0));
-        let svg = chart.svg().file();
-        assert_eq!(svg.matches("<rect").count(), 1 + 2, "swatches and ground");
+        let svg = page(&chart);
+        assert_eq!(svg.matches("<rect").count(), 2, "swatches");
         assert_eq!(svg.matches("<circle").count(), 2, "0 has no place: {svg}");
     }
 }

@@ -1,14 +1,17 @@
 //! Lines, points and histograms over two axes.
 
-use super::axis::Axis;
-use super::canvas::Canvas;
-use super::labels::{Anchor, Size, wrapped};
-use super::plot::Plot;
-use super::{LEFT, Mark, RIGHT, Series, Svg, class};
+use crate::axis::{Axis, Scale};
+use crate::canvas::Canvas;
+use crate::drawing::{Drawing, Drawings, Paper};
+use crate::labels::{Anchor, Size};
+use crate::plot::Plot;
+use crate::style::Style;
+use crate::{Mark, RIGHT, Series};
+use quadrille_base::error::Result;
 
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineKind {
+pub enum LineKind {
     /// Joined, with a dot each.
     Line,
     /// Dots.
@@ -19,18 +22,20 @@ pub(crate) enum LineKind {
 
 /// A series of points.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LineSeries {
+pub struct LineSeries {
     /// Name and colour.
-    pub(crate) series: Series,
+    pub series: Series,
     /// Points from left to right.
-    pub(crate) points: Vec<[f64; 2]>,
+    pub points: Vec<[f64; 2]>,
+    /// Bounds of the points, in their order; empty if no point has any.
+    pub bands: Vec<Option<[f64; 2]>>,
     /// Style in which the points are drawn.
-    pub(crate) kind: LineKind,
+    pub kind: LineKind,
 }
 
 impl LineSeries {
     /// Creates a series of ours, in the colour of this number.
-    pub(crate) fn ours(
+    pub fn ours(
         name: impl Into<String>,
         colour: usize,
         points: impl IntoIterator<Item = [f64; 2]>,
@@ -39,6 +44,7 @@ impl LineSeries {
         Self {
             series: Series::ours(name, colour),
             points: points.into_iter().collect(),
+            bands: Vec::new(),
             kind,
         }
     }
@@ -46,24 +52,24 @@ impl LineSeries {
 
 /// A chart of series of points.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LineChart {
+pub struct LineChart {
     /// Accessible title (aria-label).
-    pub(crate) title: String,
+    pub title: String,
     /// The horizontal axis.
-    pub(crate) x: Axis,
+    pub x: Axis,
     /// Labels of the horizontal axis in place of numbers.
-    pub(crate) x_labels: Vec<(f64, String)>,
+    pub x_labels: Vec<(f64, String)>,
     /// The vertical axis.
-    pub(crate) y: Axis,
+    pub y: Axis,
     /// Series of the chart.
-    pub(crate) series: Vec<LineSeries>,
+    pub series: Vec<LineSeries>,
     /// Lines across the plot.
-    pub(crate) marks: Vec<Mark>,
+    pub marks: Vec<Mark>,
 }
 
 impl LineChart {
     /// Creates a chart of the series that have points, without lines across the plot.
-    pub(crate) fn new(
+    pub fn new(
         title: &str,
         [x, y]: [Axis; 2],
         x_labels: Vec<(f64, String)>,
@@ -80,21 +86,33 @@ impl LineChart {
         }
     }
 
-    /// Draws the chart.
-    pub(crate) fn svg(&self) -> Svg {
-        Svg::draw(&self.title, |canvas| self.paint(canvas))
+    /// Draws the chart for screens.
+    pub fn draw(&self) -> Drawings {
+        Drawings::draw(&self.title, |canvas| self.paint(canvas))
     }
 
-    pub(super) fn paint(&self, canvas: &mut Canvas) -> f64 {
+    /// Draws the chart for a paper.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
+    pub fn on_paper(&self, paper: &Paper) -> Result<Drawing> {
+        paper.draw(&self.title, |canvas| self.paint(canvas))
+    }
+
+    pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
         let names: Vec<_> = self.series.iter().map(|s| s.series.clone()).collect();
         let points = || self.series.iter().flat_map(|s| s.points.iter());
         let marks = self.marks.iter().map(|m| m.value);
-        let scale = self.y.scale(points().map(|p| p[1]).chain(marks));
-        let plot = Plot::begin(canvas, &names, &self.y, scale, 0.0);
+        let bands = self.series.iter().flat_map(|s| s.bands.iter().flatten());
+        let ends = bands.flatten().copied().chain(marks);
+        let scale = self.y.scale(points().map(|p| p[1]).chain(ends));
+        canvas.fit_left(&scale);
+        let plot = Plot::begin(canvas, (&names, true), &self.y, scale, 0.0);
         let labels = self.x_labels.iter().map(|(at, _)| *at);
         let across = self.x_scale(points().map(|p| p[0]).chain(labels));
-        let width = canvas.width - LEFT - RIGHT;
-        let x = |value: f64| LEFT + 8.0 + (width - 16.0) * across.position(value);
+        let left = canvas.left;
+        let width = canvas.look.width - left - RIGHT;
+        let x = |value: f64| left + 8.0 + (width - 16.0) * across.position(value);
         let ticks: Vec<(f64, String)> = if self.x_labels.is_empty() {
             let ticks = across.ticks().into_iter();
             ticks.map(|t| (x(t), across.text(t))).collect()
@@ -104,12 +122,13 @@ impl LineChart {
         };
         let axis = plot.bottom();
         for (x, _) in &ticks {
-            canvas.line([*x, axis], [*x, axis + 4.0], "axis");
+            canvas.line([*x, axis], [*x, axis + 4.0], Style::Axis);
         }
         let mut below = canvas.labels_below(axis, Size::Axis, &ticks);
-        for line in wrapped(&self.x.label, Size::Axis, canvas.width - 8.0) {
+        let (metrics, all) = (canvas.look.metrics, canvas.look.width);
+        for line in metrics.wrapped(&self.x.label, Size::Axis, all - 8.0) {
             below += 16.0;
-            let middle = canvas.width / 2.0;
+            let middle = all / 2.0;
             canvas.text([middle, below], Anchor::Middle, Size::Axis, &line);
         }
         for one in &self.series {
@@ -120,31 +139,46 @@ impl LineChart {
     }
 
     /// The scale of the horizontal axis, which need not begin at 0.
-    fn x_scale(&self, values: impl Iterator<Item = f64>) -> super::axis::Scale {
+    fn x_scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let values: Vec<f64> = values.collect();
+        if self.x.is_fitted && !self.x_labels.is_empty() {
+            let (least, most) = ends(&values);
+            return Scale::tight(least, most, self.x.is_log);
+        }
         if self.x.is_log || self.x_labels.is_empty() {
             return self.x.scale(values.into_iter());
         }
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        super::axis::Scale::between(least.min(most), most)
+        let (least, most) = ends(&values);
+        Scale::between(least.min(most), most)
     }
+}
+
+/// Least and largest value.
+fn ends(values: &[f64]) -> (f64, f64) {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (least, most)
 }
 
 fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot) {
     let name = &one.series.name;
-    let class = class(one.series.colour, one.series.is_published);
+    let colour = one.series.colour();
+    for (point, band) in one.points.iter().zip(&one.bands) {
+        if let Some(band) = band {
+            canvas.band(x(point[0]), band.map(|value| plot.y(value)));
+        }
+    }
     let finite = one.points.iter().filter(|p| p[1].is_finite());
     let places: Vec<_> = finite.map(|p| (p, [x(p[0]), plot.y(p[1])])).collect();
     match one.kind {
         LineKind::Line | LineKind::Points => {
             if one.kind == LineKind::Line {
                 let line: Vec<_> = places.iter().map(|(_, at)| *at).collect();
-                canvas.polyline(&line, &format!("line {class}"));
+                canvas.polyline(line, Style::Line(colour));
             }
             for (point, at) in &places {
                 let title = format!("{name}: {}", plot.scale.text(point[1]));
-                canvas.circle(*at, 3.0, &format!("fill {class}"), &title);
+                canvas.dot(*at, 3.0, Style::Fill(colour), &title);
             }
         }
         LineKind::Steps => {
@@ -153,7 +187,7 @@ fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &P
                 let [(_, from), (_, to)] = [pair[0], pair[1]];
                 steps.extend([from, [to[0], from[1]]]);
             }
-            canvas.polyline(&steps, &format!("line {class}"));
+            canvas.polyline(steps, Style::Line(colour));
         }
     }
 }
@@ -171,11 +205,11 @@ mod tests {
 
     #[test]
     fn points_without_a_value_are_left_out() {
-        let svg = chart(LineKind::Line).svg().file();
+        let svg = chart(LineKind::Line).draw().wide().svg();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert!(!svg.contains("NaN"), "{svg}");
-        let points = chart(LineKind::Points).svg().file();
+        let points = chart(LineKind::Points).draw().wide().svg();
         assert!(!points.contains("<polyline"));
     }
 
@@ -183,7 +217,7 @@ mod tests {
     fn histograms_keep_the_height_of_a_bin() {
         let mut histogram = chart(LineKind::Steps);
         histogram.series[0].points = vec![[1.0, 3.0], [2.0, 1.0], [4.0, 0.0]];
-        let svg = histogram.svg().file();
+        let svg = histogram.draw().wide().svg();
         let (_, line) = svg.split_once("points=\"").unwrap();
         let line = line.split('"').next().unwrap();
         let points: Vec<Vec<&str>> = line.split(' ').map(|p| p.split(',').collect()).collect();

@@ -5,22 +5,27 @@ const MOST_TICKS: f64 = 6.0;
 /// Smallest positive number of a logarithmic axis, relative to the largest.
 const LOG_RANGE: f64 = 1e-9;
 
+/// Sizes of numbers that axes are made for; smaller ones are drawn as 0.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
 /// An axis before its values are known.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// Label: quantity and unit.
-    pub(crate) label: String,
+    pub label: String,
     /// Whether equal distances are equal ratios.
-    pub(crate) is_log: bool,
+    pub is_log: bool,
     /// Whether values are shares, written in percent.
-    pub(crate) is_share: bool,
+    pub is_share: bool,
     /// Value that the axis reaches at least, if any.
-    pub(crate) reaches: Option<f64>,
+    pub reaches: Option<f64>,
+    /// Whether a linear axis begins near the least value instead of at 0.
+    pub is_fitted: bool,
 }
 
 impl Axis {
     /// A linear axis from 0.
-    pub(crate) fn linear(label: &str) -> Self {
+    pub fn linear(label: &str) -> Self {
         Self {
             label: label.to_owned(),
             ..Self::default()
@@ -28,7 +33,7 @@ impl Axis {
     }
 
     /// Creates a logarithmic axis.
-    pub(crate) fn log(label: &str) -> Self {
+    pub fn log(label: &str) -> Self {
         Self {
             is_log: true,
             ..Self::linear(label)
@@ -36,7 +41,7 @@ impl Axis {
     }
 
     /// A linear axis of shares from 0 to at least 100 %.
-    pub(crate) fn share(label: &str) -> Self {
+    pub fn share(label: &str) -> Self {
         Self {
             is_share: true,
             reaches: Some(1.0),
@@ -45,7 +50,7 @@ impl Axis {
     }
 
     /// A linear axis of shares from 0 to what the values need.
-    pub(crate) fn small_share(label: &str) -> Self {
+    pub fn small_share(label: &str) -> Self {
         Self {
             reaches: None,
             ..Self::share(label)
@@ -53,12 +58,13 @@ impl Axis {
     }
 
     /// The scale that holds all `values`; values that the axis cannot show are left out.
-    pub(super) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
-        let shown = |v: &f64| v.is_finite() && (!self.is_log || *v > 0.0);
+    pub(crate) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
+        let is_in_range = |v: f64| v == 0.0 || SIZES.contains(&v.abs());
+        let shown = |v: &f64| is_in_range(*v) && (!self.is_log || *v > 0.0);
         let values: Vec<f64> = values.chain(self.reaches).filter(shown).collect();
         let top = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        if top <= 0.0 {
+        if top <= 0.0 && (self.is_log || least >= 0.0) {
             return Scale {
                 from: if self.is_log { 0.1 } else { 0.0 },
                 to: 1.0,
@@ -66,6 +72,9 @@ impl Axis {
                 is_log: self.is_log,
                 is_share: self.is_share,
             };
+        }
+        if !self.is_log && (least < 0.0 || self.is_fitted) {
+            return self.around(least, values.iter().copied().fold(least, f64::max));
         }
         let (from, to) = if self.is_log {
             let least = least.max(top * LOG_RANGE);
@@ -83,6 +92,31 @@ impl Axis {
             to,
             step: step(top),
             is_log: self.is_log,
+            is_share: self.is_share,
+        }
+    }
+
+    /// A linear scale from a tick at or below `least` to a tick at or above `most`; of values below 0 it holds 0 too,
+    /// unless it is fitted to them.
+    fn around(&self, least: f64, most: f64) -> Scale {
+        let (least, most) = match self.is_fitted {
+            true => (least, most),
+            false => (least.min(0.0), most.max(0.0)),
+        };
+        // One value alone has room around it.
+        let extent = if most > least {
+            most - least
+        } else {
+            least.abs().max(1.0)
+        };
+        let step = step(extent);
+        let from = (least / step + 1e-9).floor() * step;
+        let to = (most / step - 1e-9).ceil() * step;
+        Scale {
+            from,
+            to: if to > from { to } else { from + step },
+            step,
+            is_log: false,
             is_share: self.is_share,
         }
     }
@@ -111,9 +145,9 @@ fn step(top: f64) -> f64 {
 
 /// Relation of values to positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
-    pub(super) from: f64,
-    pub(super) to: f64,
+pub(crate) struct Scale {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
     /// Distance of the ticks, if the scale is linear.
     step: f64,
     is_log: bool,
@@ -122,7 +156,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// A linear scale between two values.
-    pub(super) fn between(from: f64, to: f64) -> Self {
+    pub(crate) fn between(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self {
             from,
@@ -133,8 +167,25 @@ impl Scale {
         }
     }
 
+    /// A scale from the least to the largest of the values, without room around them.
+    pub(crate) fn tight(from: f64, to: f64, is_log: bool) -> Self {
+        let is_log = is_log && from > 0.0 && to > from;
+        Self {
+            is_log,
+            ..Self::between(from, to)
+        }
+    }
+
+    /// Value at which bars begin: 0, or the beginning of the scale.
+    pub(crate) fn base(&self) -> f64 {
+        match self.is_log {
+            true => self.from,
+            false => 0.0_f64.clamp(self.from, self.to),
+        }
+    }
+
     /// Position of a value, 0 to 1; values outside are moved to the ends.
-    pub(super) fn position(&self, value: f64) -> f64 {
+    pub(crate) fn position(&self, value: f64) -> f64 {
         let share = if self.is_log {
             let value = value.max(self.from);
             (value / self.from).ln() / (self.to / self.from).ln()
@@ -149,7 +200,7 @@ impl Scale {
     }
 
     /// Values with a tick, ascending.
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    pub(crate) fn ticks(&self) -> Vec<f64> {
         if !self.is_log {
             let count = ((self.to - self.from) / self.step + 1e-9).floor();
             let mut ticks = vec![self.from];
@@ -177,7 +228,7 @@ impl Scale {
     }
 
     /// Text of a value beside the axis.
-    pub(super) fn text(&self, value: f64) -> String {
+    pub(crate) fn text(&self, value: f64) -> String {
         if self.is_share {
             return format!("{} %", number((value * 1000.0).round() / 10.0));
         }
@@ -186,7 +237,7 @@ impl Scale {
 }
 
 /// A number in at most three significant digits, for people: `0.25`, `1.8`, `37`, `1.2 M`.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let text = measured(value);
     let (digits, unit) = text.split_once(' ').unwrap_or((&text, ""));
     if !digits.contains('.') {
@@ -201,7 +252,7 @@ pub(crate) fn number(value: f64) -> String {
 
 /// A measured number in three significant digits, for people: `0.250`, `1.80`, `37.5`, `1.20 M`. Whole numbers
 /// below 100 have no decimals.
-pub(crate) fn measured(value: f64) -> String {
+pub fn measured(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }

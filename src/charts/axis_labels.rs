@@ -1,7 +1,7 @@
 //! Labels of a horizontal axis, written without covering each other.
 
-use super::canvas::Canvas;
-use super::labels::{ABOVE, Anchor, Area, BELOW, Size, abridged, text_width};
+use crate::canvas::Canvas;
+use crate::labels::{ABOVE, Anchor, Area, BELOW, Size};
 
 /// Angle of slanted labels in degrees.
 const SLANT: f64 = -35.0;
@@ -18,15 +18,16 @@ fn collide(places: &[Area], width: f64) -> bool {
 impl Canvas {
     /// Writes labels below the axis at `top`: beside each other, or else slanted, or else upright, of which each that
     /// would cover the one before it is left out. Returns the height at which they end.
-    pub(super) fn labels_below(&mut self, top: f64, size: Size, labels: &[(f64, String)]) -> f64 {
+    pub(crate) fn labels_below(&mut self, top: f64, size: Size, labels: &[(f64, String)]) -> f64 {
+        let metrics = self.look.metrics;
         let named = labels.iter().filter(|(_, text)| !text.is_empty());
         let labels: Vec<(f64, String)> = named
-            .map(|(x, text)| (*x, abridged(text, size, LONGEST)))
+            .map(|(x, text)| (*x, metrics.abridged(text, size, LONGEST)))
             .collect();
-        let half = |text: &str| text_width(text, size) / 2.0;
+        let half = |text: &str| metrics.width(text, size) / 2.0;
         let level = labels.iter().map(|(x, text)| {
             // A label at the end of the axis moves into the picture.
-            let most = self.width - half(text);
+            let most = self.look.width - half(text);
             let x = x.min(most).max(half(text));
             ([x, top + 19.0], 0.0, Anchor::Middle)
         });
@@ -37,11 +38,13 @@ impl Canvas {
             let pairs = places.iter().zip(&labels);
             pairs
                 .map(|((at, angle, anchor), (_, text))| {
-                    Area::of_text(*at, *angle, *anchor, size, text)
+                    metrics.area(*at, *angle, *anchor, size, text)
                 })
                 .collect()
         };
-        let way = ways.iter().find(|way| !collide(&areas(way), self.width));
+        let way = ways
+            .iter()
+            .find(|way| !collide(&areas(way), self.look.width));
         let upright = || {
             let places = labels.iter();
             let shift = (ABOVE - BELOW) / 2.0 * size.pixels();

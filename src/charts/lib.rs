@@ -1,24 +1,54 @@
-//! Charts as SVG: bars, dots, lines, points, histograms and strips, on linear and logarithmic axes.
+//! Charts: bars, dots, lines, points, histograms, strips and heat maps, on linear and logarithmic axes.
 //!
-//! Elements have classes (`s0` to `s7` for series, `pub` for published numbers) that `style` fills, in light and in
-//! dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both without
-//! scaling. No text covers another one, a bar or a dot: `axis_labels` and `plot` find a free place or another way to say it.
+//! ```text
+//! BarChart, LineChart, HeatChart, StripChart --draw-----> Drawings --inline--> two SVG elements of a page
+//!                                            --on_paper-> Drawing  --svg, pdf-> a file
+//! ```
+//!
+//! A chart paints elements (texts, rectangles, dots, lines) onto a canvas, which knows the places that are taken: no
+//! text covers another one, a bar or a dot. `axis_labels` and `plot` find a free place or another way to say it.
+//!
+//! In a page, elements have classes (`s0` to `s7` for series, `pub` for published numbers) that [`style`] fills, in
+//! light and in dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both
+//! without scaling. Files have their colours, sizes and fonts in their elements, and look the same in every program.
+//!
+//! ```
+//! use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, Paper};
+//!
+//! let points = [[8.0, 1.2], [16.0, 1.7], [32.0, 1.9]];
+//! let series = LineSeries::ours("het", 0, points, LineKind::Line);
+//! let axes = [Axis::linear("bins"), Axis::linear("speedup")];
+//! let chart = LineChart::new("Speedup by bins", axes, Vec::new(), [series]);
+//! let drawing = chart.on_paper(&Paper::column())?;
+//! assert!(drawing.svg().starts_with("<svg ") && drawing.pdf()?.starts_with(b"%PDF"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod axis;
 mod axis_labels;
 mod bars;
 mod canvas;
+mod drawing;
+mod font;
+mod heat;
 mod labels;
 mod lines;
+mod pdf;
 mod plot;
 mod strips;
-pub(crate) mod style;
+pub mod style;
+mod svg;
+mod widths;
 
-pub(crate) use axis::{Axis, measured, number};
-pub(crate) use bars::{BarChart, BarValue, Group};
-pub(crate) use canvas::{Svg, escaped};
-pub(crate) use lines::{LineChart, LineKind, LineSeries};
-pub(crate) use strips::{Strip, StripChart};
+pub use axis::{Axis, measured, number};
+pub use bars::{BarChart, BarValue, Group};
+pub use drawing::{Drawing, Drawings, Paper};
+pub use heat::HeatChart;
+pub use lines::{LineChart, LineKind, LineSeries};
+pub use strips::{Strip, StripChart};
+pub use svg::escaped;
+
+use style::SeriesColour;
 
 /// Height of the area of the plot.
 const PLOT_HEIGHT: f64 = 190.0;
@@ -31,18 +61,18 @@ const COLOURS: usize = 8;
 
 /// Name and colour of a series.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Series {
+pub struct Series {
     /// Name in the legend.
-    pub(crate) name: String,
+    pub name: String,
     /// Number of the colour.
-    pub(crate) colour: usize,
+    pub colour: usize,
     /// Whether its values are published ones.
-    pub(crate) is_published: bool,
+    pub is_published: bool,
 }
 
 impl Series {
     /// Our values, in the colour of this number.
-    pub(crate) fn ours(name: impl Into<String>, colour: usize) -> Self {
+    pub fn ours(name: impl Into<String>, colour: usize) -> Self {
         Self {
             name: name.into(),
             colour,
@@ -50,37 +80,30 @@ impl Series {
         }
     }
 
-    fn class(&self) -> String {
-        class(self.colour, self.is_published)
-    }
-}
-
-/// Classes of an element of a series.
-fn class(colour: usize, is_published: bool) -> String {
-    let colour = colour % COLOURS;
-    if is_published {
-        format!("s{colour} pub")
-    } else {
-        format!("s{colour}")
+    pub(crate) fn colour(&self) -> SeriesColour {
+        SeriesColour {
+            number: self.colour,
+            is_published: self.is_published,
+        }
     }
 }
 
 /// A value of the vertical axis with a line across the plot.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Mark {
+pub struct Mark {
     /// The value.
-    pub(crate) value: f64,
+    pub value: f64,
     /// Text beside the line.
-    pub(crate) label: String,
+    pub label: String,
     /// Whether the value is published.
-    pub(crate) is_published: bool,
+    pub is_published: bool,
     /// Whether the text stands at the left end of the line.
-    pub(crate) is_left: bool,
+    pub is_left: bool,
 }
 
 impl Mark {
     /// A line at a published value.
-    pub(crate) fn published(value: Option<f64>, label: &str) -> Option<Self> {
+    pub fn published(value: Option<f64>, label: &str) -> Option<Self> {
         let label = format!("published: {label}");
         value.map(|value| Self {
             value,
@@ -91,7 +114,7 @@ impl Mark {
     }
 
     /// A line at another value.
-    pub(crate) fn at(value: f64, label: &str) -> Self {
+    pub fn at(value: f64, label: &str) -> Self {
         Self {
             value,
             label: label.to_owned(),
@@ -107,14 +130,17 @@ mod tests {
     use proptest::sample::select;
     use proptest::test_runner::RngSeed;
 
-    use super::canvas::{Canvas, WIDTHS};
     use super::*;
+    use crate::canvas::{Canvas, Look};
+    use crate::drawing::WIDTHS;
 
     /// Texts cover neither each other nor bars, dots or curves, and lie within the picture, on wide and on narrow
     /// screens.
     fn check(paint: impl Fn(&mut Canvas) -> f64) -> std::result::Result<(), TestCaseError> {
-        for width in WIDTHS {
-            let mut canvas = Canvas::new(width);
+        let papers = [400.0, 240.0].map(|width| Look::paper(width, 150.0, "a heading"));
+        for look in WIDTHS.map(Look::screen).into_iter().chain(papers) {
+            let width = look.width;
+            let mut canvas = Canvas::new(look);
             let height = paint(&mut canvas);
             let picture = labels::Area::new([0.0, 0.0], [width, height]);
             for (at, text) in canvas.texts.iter().enumerate() {
@@ -248,7 +274,7 @@ mod tests {
     fn many_names_are_thinned_out() {
         let groups = (0..120).map(|n| Group::of(format!("view {n}"), [Some(1.0)]));
         let chart = BarChart::new("chart", Axis::linear("times"), &["ours"], groups);
-        let svg = chart.svg().file();
+        let svg = chart.draw().wide().svg();
         let names = svg.matches("rotate(-90)").count();
         assert!((20..60).contains(&names), "{names}");
     }

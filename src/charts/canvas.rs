@@ -1,0 +1,255 @@
+//! A drawing in the making: its elements, and the places in it that are taken.
+
+use crate::drawing::{Element, Shape};
+use crate::labels::{Anchor, Area, Metrics, Size};
+use crate::style::Style;
+use crate::{LEFT, PLOT_HEIGHT, Series, axis::Scale};
+
+/// Height of a line of the legend.
+const LEGEND_LINE: f64 = 19.0;
+/// Margin of a drawing on paper, which a page adds around its charts.
+pub(crate) const MARGIN: f64 = 4.0;
+
+/// Sizes and manners of a drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Look {
+    /// Width in units.
+    pub(crate) width: f64,
+    /// Height of the area of the plot in units.
+    pub(crate) plot_height: f64,
+    pub(crate) metrics: Metrics,
+    /// Heading of the drawing; empty for a chart that the page around it names.
+    pub(crate) heading: String,
+}
+
+impl Look {
+    /// A chart in a page for screens, whose fonts are not known.
+    pub(crate) fn screen(width: f64) -> Self {
+        Self {
+            width,
+            plot_height: PLOT_HEIGHT,
+            metrics: Metrics::Bound,
+            heading: String::new(),
+        }
+    }
+
+    /// A chart on paper, in the font of files. Series differ in the shape of their dots too.
+    pub(crate) fn paper(width: f64, plot_height: f64, heading: &str) -> Self {
+        Self {
+            width,
+            plot_height,
+            metrics: Metrics::Font,
+            heading: heading.to_owned(),
+        }
+    }
+
+    pub(crate) fn is_paper(&self) -> bool {
+        self.metrics == Metrics::Font
+    }
+
+    /// Shape of the dots of a series.
+    pub(crate) fn shape(&self, series: usize) -> Shape {
+        match self.is_paper() {
+            true => Shape::of(series),
+            false => Shape::of(0),
+        }
+    }
+}
+
+/// A drawing in the making.
+pub(crate) struct Canvas {
+    pub(crate) look: Look,
+    /// Left end of the plot.
+    pub(crate) left: f64,
+    pub(crate) elements: Vec<Element>,
+    /// Places of texts.
+    pub(crate) texts: Vec<Area>,
+    /// Places of bars, dots and curves, which no text may cover.
+    pub(crate) shapes: Vec<Area>,
+    /// Places of lines across the plot, which only values may cross.
+    pub(crate) rules: Vec<Area>,
+}
+
+impl Canvas {
+    pub(crate) fn new(look: Look) -> Self {
+        Self {
+            look,
+            left: LEFT,
+            elements: Vec::new(),
+            texts: Vec::new(),
+            shapes: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// Makes the room left of the plot as wide as the values of the axis need, where their font is known.
+    pub(crate) fn fit_left(&mut self, scale: &Scale) {
+        if !self.look.is_paper() {
+            return;
+        }
+        let texts = scale.ticks().into_iter().map(|tick| scale.text(tick));
+        let widths = texts.map(|text| self.look.metrics.width(&text, Size::Axis));
+        self.left = widths.fold(0.0, f64::max) + 6.0 + MARGIN;
+    }
+
+    pub(crate) fn text(&mut self, at: [f64; 2], anchor: Anchor, size: Size, text: &str) {
+        self.turned_text(at, 0.0, anchor, size, text);
+    }
+
+    /// Draws a text turned clockwise about its point by an angle in degrees.
+    pub(crate) fn turned_text(
+        &mut self,
+        at: [f64; 2],
+        angle: f64,
+        anchor: Anchor,
+        size: Size,
+        text: &str,
+    ) {
+        let area = self.look.metrics.area(at, angle, anchor, size, text);
+        self.texts.push(area);
+        self.elements.push(Element::Text {
+            at,
+            angle,
+            anchor,
+            size,
+            text: text.to_owned(),
+        });
+    }
+
+    /// Draws a rectangle with a text that browsers show beside the pointer.
+    pub(crate) fn rect(&mut self, [x, y]: [f64; 2], size: [f64; 2], style: Style, title: &str) {
+        let size = size.map(|side| side.max(0.0));
+        let end = [x + size[0], y + size[1]];
+        self.shapes.push(Area::new([x, y], end));
+        self.elements.push(Element::Rect {
+            at: [x, y],
+            size,
+            style,
+            title: title.to_owned(),
+        });
+    }
+
+    /// Draws a rectangle that texts may cover.
+    pub(crate) fn shade(&mut self, at: [f64; 2], size: [f64; 2], style: Style) {
+        self.elements.push(Element::Shade { at, size, style });
+    }
+
+    /// Draws a dot of a series with a text that browsers show beside the pointer.
+    pub(crate) fn dot(&mut self, [x, y]: [f64; 2], radius: f64, style: Style, title: &str) {
+        let corner = |sign: f64| [x + sign * radius, y + sign * radius];
+        self.shapes.push(Area::new(corner(-1.0), corner(1.0)));
+        let shape = match style {
+            Style::Fill(series) => self.look.shape(series.number),
+            _ => Shape::of(0),
+        };
+        self.elements.push(Element::Dot {
+            at: [x, y],
+            radius,
+            shape,
+            style,
+            title: title.to_owned(),
+        });
+    }
+
+    /// Draws a line that texts may cross, such as a line of the grid.
+    pub(crate) fn line(&mut self, from: [f64; 2], to: [f64; 2], style: Style) {
+        self.elements.push(Element::Line { from, to, style });
+    }
+
+    /// Draws a line that no text may cover.
+    pub(crate) fn stroke(&mut self, from: [f64; 2], to: [f64; 2], style: Style) {
+        self.shapes.push(Area::of_line(from, to));
+        self.line(from, to, style);
+    }
+
+    pub(crate) fn polyline(&mut self, points: Vec<[f64; 2]>, style: Style) {
+        for pair in points.windows(2) {
+            self.shapes.push(Area::of_line(pair[0], pair[1]));
+        }
+        self.elements.push(Element::Polyline { points, style });
+    }
+
+    /// Draws the bounds of a value: a line with two ends.
+    pub(crate) fn band(&mut self, x: f64, [low, high]: [f64; 2]) {
+        const END: f64 = 4.0;
+        self.stroke([x, low], [x, high], Style::Band);
+        for y in [low, high] {
+            self.stroke([x - END, y], [x + END, y], Style::Band);
+        }
+    }
+
+    /// Whether a place lies within the picture's sides and covers neither text nor shape.
+    pub(crate) fn is_free(&self, area: &Area) -> bool {
+        let shapes = self.shapes.iter().chain(&self.rules);
+        let mut taken = self.texts.iter().chain(shapes);
+        area.is_within(self.look.width) && !taken.any(|other| area.overlaps(other))
+    }
+
+    /// Writes the heading at the height `top`, if there is one; returns its height.
+    pub(crate) fn heading(&mut self, top: f64) -> f64 {
+        const LINE: f64 = 17.0;
+        const GAP: f64 = 5.0;
+        let (metrics, heading) = (self.look.metrics, self.look.heading.clone());
+        let lines = metrics.wrapped(&heading, Size::Heading, self.look.width - 2.0 * MARGIN);
+        let mut y = top;
+        for line in &lines {
+            y += LINE;
+            self.text([MARGIN, y - 4.0], Anchor::Start, Size::Heading, line);
+        }
+        let gap = if lines.is_empty() { 0.0 } else { GAP };
+        y + gap - top
+    }
+
+    /// Writes the legend of all named series at the height `top`, unless there is only one series; returns
+    /// the height of the legend. On paper, samples of series that have dots are dots.
+    pub(crate) fn legend(&mut self, top: f64, series: &[Series], has_dots: bool) -> f64 {
+        const SWATCH: f64 = 11.0;
+        const GAP: f64 = 16.0;
+        let named: Vec<&Series> = series.iter().filter(|s| !s.name.is_empty()).collect();
+        if named.len() < 2 {
+            return 0.0;
+        }
+        let (metrics, left, right) = (self.look.metrics, self.left, self.look.width);
+        let (mut x, mut y) = (left, top);
+        for one in named {
+            let name = metrics.abridged(&one.name, Size::Text, right - left - SWATCH - 8.0);
+            let width = SWATCH + 5.0 + metrics.width(&name, Size::Text) + GAP;
+            if x + width - GAP > right && x > left {
+                (x, y) = (left, y + LEGEND_LINE);
+            }
+            let style = Style::Fill(one.colour());
+            match has_dots && self.look.is_paper() {
+                true => self.dot([x + SWATCH / 2.0, y + 8.5], 4.5, style, &one.name),
+                false => self.rect([x, y + 3.0], [SWATCH, SWATCH], style, &one.name),
+            }
+            self.text(
+                [x + SWATCH + 5.0, y + 13.0],
+                Anchor::Start,
+                Size::Text,
+                &name,
+            );
+            x += width;
+        }
+        y + LEGEND_LINE + 4.0 - top
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legends_wrap() {
+        let series: Vec<_> = (0..9)
+            .map(|n| Series::ours(format!("a series of {n}"), n))
+            .collect();
+        let mut canvas = Canvas::new(Look::screen(520.0));
+        let height = canvas.legend(0.0, &series, false);
+        assert!(height > 2.0 * LEGEND_LINE, "{height}");
+        let is_rect = |e: &&Element| matches!(e, Element::Rect { .. });
+        assert_eq!(canvas.elements.iter().filter(is_rect).count(), 9);
+        let one = [Series::ours("alone", 0)];
+        let mut canvas = Canvas::new(Look::screen(520.0));
+        assert_eq!(canvas.legend(0.0, &one, false), 0.0);
+    }
+}

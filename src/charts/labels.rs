@@ -1,0 +1,262 @@
+//! Places of texts: their sizes, and what they cover.
+
+use crate::font;
+use crate::style::{Rgb, light};
+
+/// Mean width of a character over the size of its text: an upper bound of common sans-serif fonts.
+const WIDTH_OF_ASCII: f64 = 0.62;
+/// Width of the widest characters, such as `%`, and of those beyond ASCII, which may be ideographs.
+const WIDEST: f64 = 1.0;
+/// Size of the names of groups and series, in units of the drawing.
+pub(crate) const TEXT_SIZE: f64 = 13.0;
+/// Parts of the size of a text above and below its baseline.
+pub(crate) const ABOVE: f64 = 0.9;
+pub(crate) const BELOW: f64 = 0.24;
+
+/// Position of a text relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Anchor {
+    /// Part of the text ahead of its point.
+    pub(crate) fn share(self) -> f64 {
+        match self {
+            Self::Start => 0.0,
+            Self::Middle => 0.5,
+            Self::End => 1.0,
+        }
+    }
+}
+
+/// Kind of a text, which decides its size and colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Names of groups and series.
+    Text,
+    /// Axes.
+    Axis,
+    /// Values above bars.
+    Value,
+    /// Lines across the plot.
+    Line,
+    /// The cross of a missing bar.
+    Gap,
+    /// The heading of a chart on paper.
+    Heading,
+    /// Values in dark and in light cells of a heat map.
+    Cell { is_dark: bool },
+}
+
+impl Size {
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Text | Self::Heading => "t",
+            Self::Axis => "m",
+            Self::Value | Self::Cell { .. } => "v",
+            Self::Line => "l",
+            Self::Gap => "gap",
+        }
+    }
+
+    /// Size in units of the drawing, which are pixels in a page, as the style sheet of charts has it.
+    pub(crate) fn pixels(self) -> f64 {
+        match self {
+            Self::Heading => 14.0,
+            Self::Text | Self::Gap => TEXT_SIZE,
+            Self::Axis => 12.5,
+            Self::Value | Self::Cell { .. } => 11.5,
+            Self::Line => 12.0,
+        }
+    }
+
+    /// Colour in a file, and width of the halo in the colour of the ground around texts that cross lines.
+    pub(crate) fn paint(self) -> (Rgb, Option<f64>) {
+        match self {
+            Self::Text | Self::Heading | Self::Cell { is_dark: false } => (light("ink"), None),
+            Self::Axis => (light("muted"), None),
+            Self::Value => (light("ink"), Some(3.0)),
+            Self::Line => (light("ink"), Some(4.0)),
+            Self::Gap => (light("bad"), None),
+            Self::Cell { is_dark: true } => (light("ground"), None),
+        }
+    }
+}
+
+/// Source of the widths of texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Metrics {
+    /// An upper bound for the fonts of screens, which are not known.
+    Bound,
+    /// The font of files.
+    Font,
+}
+
+impl Metrics {
+    /// Width of a text in units of the drawing.
+    pub(crate) fn width(self, text: &str, size: Size) -> f64 {
+        let widths = text.chars().map(|c| match c {
+            '%' | '@' | 'm' | 'w' | 'M' | 'W' => WIDEST,
+            c if c.is_ascii() => WIDTH_OF_ASCII,
+            _ => WIDEST,
+        });
+        match self {
+            Self::Bound => widths.sum::<f64>() * size.pixels(),
+            Self::Font => font::width(text) * size.pixels(),
+        }
+    }
+
+    /// The text, or its beginning with an ellipsis if it is wider than `width`.
+    pub(crate) fn abridged(self, text: &str, size: Size, width: f64) -> String {
+        if self.width(text, size) <= width {
+            return text.to_owned();
+        }
+        let mut kept: String = text.to_owned();
+        while kept.pop().is_some() {
+            let short = format!("{}…", kept.trim_end());
+            if self.width(&short, size) <= width {
+                return short;
+            }
+        }
+        kept
+    }
+
+    /// Lines of whole words that are at most `width` wide, where words allow it.
+    pub(crate) fn wrapped(self, text: &str, size: Size, width: f64) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            let word = self.abridged(word, size, width);
+            match lines.last_mut() {
+                Some(line) if self.width(&format!("{line} {word}"), size) <= width => {
+                    line.push(' ');
+                    line.push_str(&word);
+                }
+                _ => lines.push(word),
+            }
+        }
+        lines
+    }
+
+    /// The place of a text that is turned about its point by an angle in degrees.
+    pub(crate) fn area(
+        self,
+        [x, y]: [f64; 2],
+        angle: f64,
+        anchor: Anchor,
+        size: Size,
+        text: &str,
+    ) -> Area {
+        let width = self.width(text, size);
+        let left = -anchor.share() * width;
+        let [top, bottom] = [-ABOVE, BELOW].map(|part| part * size.pixels());
+        let (sin, cos) = angle.to_radians().sin_cos();
+        let upright = Area::new([left, top], [left + width, bottom]);
+        Area(
+            upright
+                .0
+                .map(|[u, v]| [x + u * cos - v * sin, y + u * sin + v * cos]),
+        )
+    }
+}
+
+/// A rectangle in any direction: its corners in turn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Area([[f64; 2]; 4]);
+
+impl Area {
+    /// An upright rectangle.
+    pub(crate) fn new([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> Self {
+        Self([[left, top], [right, top], [right, bottom], [left, bottom]])
+    }
+
+    /// The place of a line.
+    pub(crate) fn of_line(from: [f64; 2], to: [f64; 2]) -> Self {
+        Self([from, to, to, from])
+    }
+
+    fn range(&self, direction: [f64; 2]) -> [f64; 2] {
+        let along = self
+            .0
+            .map(|[x, y]| x.mul_add(direction[0], y * direction[1]));
+        [
+            along.into_iter().fold(f64::INFINITY, f64::min),
+            along.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        ]
+    }
+
+    /// Whether two places have an area in common: no side of either separates them.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        const TOUCH: f64 = 1e-6;
+        let sides = [self, other].into_iter().flat_map(|area| {
+            let [a, b, _, d] = area.0;
+            [b, d].map(|end| [a[1] - end[1], end[0] - a[0]])
+        });
+        // A line has no second side, and separates along itself too.
+        let sides = sides.filter(|[x, y]| x.hypot(*y) > TOUCH);
+        sides.flat_map(|[x, y]| [[x, y], [-y, x]]).all(|direction| {
+            let [low, high] = self.range(direction);
+            let [other_low, other_high] = other.range(direction);
+            low + TOUCH < other_high && other_low + TOUCH < high
+        })
+    }
+
+    /// Whether an upright rectangle holds all of another place.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        [[1.0, 0.0], [0.0, 1.0]].into_iter().all(|direction| {
+            let [low, high] = self.range(direction);
+            let [other_low, other_high] = other.range(direction);
+            low <= other_low && other_high <= high
+        })
+    }
+
+    /// Whether it lies between the left and the right side of a picture of this width.
+    pub(crate) fn is_within(&self, width: f64) -> bool {
+        let [left, right] = self.range([1.0, 0.0]);
+        left >= 0.0 && right <= width
+    }
+
+    /// Height of its lowest corner.
+    pub(crate) fn bottom(&self) -> f64 {
+        self.range([0.0, 1.0])[1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turned_texts_overlap_by_their_corners() {
+        let slanted = |x| Metrics::Bound.area([x, 0.0], -35.0, Anchor::End, Size::Text, "a label");
+        assert!(slanted(0.0).overlaps(&slanted(20.0)));
+        assert!(!slanted(0.0).overlaps(&slanted(27.0)));
+        // The upright boxes around them overlap, and a bar above both does not.
+        assert!(!slanted(27.0).overlaps(&Area::new([-30.0, -40.0], [-1.0, -12.0])));
+        let line = Area::of_line([-20.0, 20.0], [20.0, -20.0]);
+        let on = Area::new([-1.0, -1.0], [1.0, 1.0]);
+        let beside = Area::new([5.0, 5.0], [10.0, 10.0]);
+        assert!(line.overlaps(&on) && on.overlaps(&line));
+        assert!(!line.overlaps(&beside) && !beside.overlaps(&line));
+    }
+
+    #[test]
+    fn long_texts_are_wrapped_or_abridged() {
+        let width = Metrics::Bound.width("0123456789", Size::Text);
+        assert_eq!(
+            Metrics::Bound.wrapped("one two three", Size::Text, width),
+            ["one two", "three"]
+        );
+        assert_eq!(
+            Metrics::Bound.abridged("0123456789", Size::Text, width),
+            "0123456789"
+        );
+        assert_eq!(
+            Metrics::Bound.abridged("0123456789abc", Size::Text, width),
+            "01234567…"
+        );
+        assert_eq!(Metrics::Bound.abridged("0123", Size::Text, 0.0), "");
+    }
+}

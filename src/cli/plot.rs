@@ -1,0 +1,264 @@
+//! `plot`: plots over the fields of a results file.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::choice::one_of;
+use super::console::{Exit, Verbosity, print, print_bytes};
+use super::outputs::Outputs;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_whole;
+use quadrille_base::parse::{finite, parsed};
+use quadrille_charts::{Drawing, Paper};
+use quadrille_plots::{Combine, Fields, Filter, Kind, Plot, Plotted};
+
+/// Least and largest side of a plot in millimetres.
+const SIDES_MM: [f64; 2] = [20.0, 1000.0];
+/// Least and largest text in points.
+const TEXTS_PT: [f64; 2] = [3.0, 40.0];
+
+/// Plot fields of a results file: lines, bars, dots or a heat map for a paper
+///
+/// Reads the results files of `quadrille bench`, or CSV of bench and sim, and draws any field over any other one. Rows
+/// that agree in --x and --series are one point, their mean unless --combine says otherwise. OUT ends in .svg or
+/// .pdf; the files have all colours and fonts of their own, and OUT.csv beside them has the plotted numbers.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "flags")]
+pub(super) struct Args {
+    /// Results files (.jsonl) that `quadrille bench` has written, or CSV files (.csv) of bench and sim; of several
+    /// files, the field "file" has the name
+    #[arg(required = true, value_name = "RESULTS")]
+    results: Vec<PathBuf>,
+    /// Plot to write, .svg or .pdf, with the plotted numbers as .csv beside it; may be given twice. "-" writes an SVG
+    /// to standard output
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        required_unless_present = "list_fields"
+    )]
+    output: Vec<PathBuf>,
+    /// Also write a PDF beside the SVG
+    #[arg(long)]
+    pdf: bool,
+    /// Print all fields with the number of their values and their range, and draw nothing
+    #[arg(long)]
+    list_fields: bool,
+    /// Field of the horizontal axis, such as scene or tc.bins: a column of `bench --csv`
+    #[arg(long, value_name = "FIELD", required_unless_present = "list_fields")]
+    x: Option<String>,
+    /// Field of the vertical axis, such as speedup or units.crop.utilisation
+    #[arg(long, value_name = "FIELD", required_unless_present = "list_fields")]
+    y: Option<String>,
+    /// Field of the colours of a heat map of --x and --y
+    #[arg(long, value_name = "FIELD")]
+    value: Option<String>,
+    /// Fields that tell lines, or bars of a group, apart
+    #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
+    series: Vec<String>,
+    /// Plot only rows that meet a condition, such as scene=island,vase or 'tc.bins>=16'; also with !=, <, <= and >; may
+    /// be repeated
+    #[arg(long = "where", value_name = "CONDITION", value_parser = parse_filter)]
+    filters: Vec<Filter>,
+    /// Kind of plot [default: heat with --value, lines if --x has numbers, else bars]
+    #[arg(long, value_parser = one_of::<Kind>())]
+    kind: Option<Kind>,
+    /// Rule by which the rows of one point are combined
+    #[arg(long, value_name = "RULE", default_value = "mean", value_parser = one_of::<Combine>())]
+    combine: Combine,
+    /// Draw the least and the largest value of each point
+    #[arg(long)]
+    spread: bool,
+    /// Add a last group of bars: the combination of all others by this rule
+    #[arg(long, value_name = "RULE", value_parser = one_of::<Combine>())]
+    summary: Option<Combine>,
+    /// Draw a line across the plot at a value, such as 1 for speedups; may be repeated
+    #[arg(long = "mark", value_name = "VALUE", value_parser = finite)]
+    marks: Vec<f64>,
+    /// Make the horizontal axis logarithmic
+    #[arg(long)]
+    log_x: bool,
+    /// Make the vertical axis, or the colours of a heat map, logarithmic
+    #[arg(long)]
+    log_y: bool,
+    /// Begin the horizontal axis near the least value instead of at 0
+    #[arg(long)]
+    fit_x: bool,
+    /// Begin the vertical axis near the least value instead of at 0
+    #[arg(long)]
+    fit_y: bool,
+    /// Heading above the plot
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Label of the horizontal axis [default: the name of the field]
+    #[arg(long, value_name = "TEXT")]
+    x_label: Option<String>,
+    /// Label of the vertical axis
+    #[arg(long, value_name = "TEXT")]
+    y_label: Option<String>,
+    /// Label of the colours of a heat map
+    #[arg(long, value_name = "TEXT", requires = "value")]
+    value_label: Option<String>,
+    /// Width in millimetres
+    #[arg(long, value_name = "MM", default_value_t = 88.9, value_parser = parse_side)]
+    width: f64,
+    /// Height in millimetres [default: by the width]
+    #[arg(long, value_name = "MM", value_parser = parse_side)]
+    height: Option<f64>,
+    /// Size of the text in points
+    #[arg(long, value_name = "PT", default_value_t = 8.0, value_parser = parse_text)]
+    text: f64,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille plot rows.jsonl --list-fields
+  quadrille plot rows.jsonl --x tc.bins --y speedup --series variant -o bins.svg
+  quadrille plot rows.jsonl --x scene --y speedup --series variant --summary geomean --mark 1 -o scenes.svg --pdf
+  quadrille plot rows.jsonl --x tc.bins --y speedup --series variant --where scene=island --spread -o island.pdf
+  quadrille plot rows.jsonl --kind scatter --x quads_ratio --y speedup --series scene -o quads.svg
+  quadrille plot rows.jsonl --x tc.bins --y l2.bytes --value speedup --where variant=het+qm -o heat.svg
+  quadrille plot sweep.csv --x tc.bins --y units.crop.utilisation --series variant --y-label 'CROP busy' -o crop.pdf";
+
+fn parse_filter(text: &str) -> std::result::Result<Filter, String> {
+    parsed(text, str::parse)
+}
+
+fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {
+    let number = finite(text).ok().filter(|n| (least..=most).contains(n));
+    number.ok_or_else(|| format!("expected {least} to {most}"))
+}
+
+fn parse_side(text: &str) -> std::result::Result<f64, String> {
+    between(text, SIDES_MM)
+}
+
+fn parse_text(text: &str) -> std::result::Result<f64, String> {
+    between(text, TEXTS_PT)
+}
+
+/// Kind of an output file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Pdf,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "svg" => Ok(Self::Svg),
+            "pdf" => Ok(Self::Pdf),
+            _ if path == Path::new("-") => Ok(Self::Svg),
+            _ => {
+                let found = path.display().to_string();
+                Err(Error::argument(
+                    "-o",
+                    "a name that ends in .svg or .pdf",
+                    found,
+                ))
+            }
+        }
+    }
+
+    fn bytes(self, drawing: &Drawing, path: &Path) -> Result<Vec<u8>> {
+        match self {
+            Self::Svg => Ok(drawing.svg().into_bytes()),
+            Self::Pdf => drawing.pdf().map_err(|error| Error::write(path, error)),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+    let outputs = args.outputs()?;
+    let fields = Fields::read(&args.results)?;
+    if args.list_fields {
+        print(fields.list())?;
+        return Ok(Exit::Done);
+    }
+    let plotted = args.plot().draw(&fields)?;
+    for remark in &plotted.remarks {
+        verbosity.note(remark);
+    }
+    let drawing = plotted.on_paper(&Paper {
+        width_mm: args.width,
+        height_mm: args.height,
+        text_pt: args.text,
+        heading: args.title.clone().unwrap_or_default(),
+    })?;
+    let lacking = drawing.lacking();
+    if !lacking.is_empty() && outputs.iter().any(|(format, _)| *format == Format::Pdf) {
+        verbosity.warn(&format!(
+            "the font of PDF files lacks {lacking}: question marks stand in their place"
+        ));
+    }
+    write(&outputs, &plotted, &drawing)?;
+    Ok(Exit::Done)
+}
+
+/// Writes the plot, and its numbers beside each name.
+fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) -> Result<()> {
+    let csv = plotted.csv();
+    for (format, path) in outputs {
+        let bytes = format.bytes(drawing, path)?;
+        if path == Path::new("-") {
+            print_bytes(bytes)?;
+            continue;
+        }
+        write_whole(path, |out| out.write_all(&bytes))?;
+        write_whole(&path.with_extension("csv"), |out| {
+            out.write_all(csv.as_bytes())
+        })?;
+    }
+    Ok(())
+}
+
+impl Args {
+    /// The files to write with their formats, checked before the results are read.
+    fn outputs(&self) -> Result<Vec<(Format, PathBuf)>> {
+        if self.list_fields {
+            return Ok(Vec::new());
+        }
+        let mut files = Vec::new();
+        for path in &self.output {
+            files.push((Format::of(path)?, path.clone()));
+        }
+        if self.pdf && files.iter().all(|(format, _)| *format == Format::Svg) {
+            let Some(path) = self.output.iter().find(|path| *path != Path::new("-")) else {
+                return Err(Error::argument("-o", "a file, since --pdf is given", "-"));
+            };
+            files.push((Format::Pdf, path.with_extension("pdf")));
+        }
+        let mut outputs = Outputs::beside(self.results.iter().map(PathBuf::as_path));
+        let mut tables: Vec<PathBuf> = Vec::new();
+        for (_, path) in files.iter().filter(|(_, path)| path != Path::new("-")) {
+            outputs.add("-o", path)?;
+            let table = path.with_extension("csv");
+            if !tables.contains(&table) {
+                outputs.add("the numbers beside -o", &table)?;
+                tables.push(table);
+            }
+        }
+        Ok(files)
+    }
+
+    fn plot(&self) -> Plot {
+        let [x, y] = [&self.x, &self.y].map(|field| field.as_deref().unwrap_or_default());
+        Plot {
+            kind: self.kind,
+            value: self.value.clone(),
+            series: self.series.clone(),
+            filters: self.filters.clone(),
+            combine: self.combine,
+            has_spread: self.spread,
+            summary: self.summary,
+            is_log: [self.log_x, self.log_y],
+            is_fitted: [self.fit_x, self.fit_y],
+            marks: self.marks.clone(),
+            labels: [&self.x_label, &self.y_label, &self.value_label].map(Clone::clone),
+            title: self.title.clone(),
+            ..Plot::new(x, y)
+        }
+    }
+}

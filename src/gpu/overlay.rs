@@ -1,0 +1,106 @@
+//! Values that replace fields of a configuration: TOML texts, and assignments `unit.field=value`.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::extension::put;
+use quadrille_base::error::{Error, Result};
+
+/// Name of an assignment in errors.
+pub const ASSIGNMENT: &str = "assignment";
+
+/// Converts an assignment `unit.field=value` to TOML.
+pub fn as_toml(assignment: &str) -> Result<String> {
+    let malformed = || Error::argument(ASSIGNMENT, "unit.field=value", assignment);
+    let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
+    let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
+    // A value that is not valid TOML is taken as a string.
+    let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
+    let value = parsed
+        .ok()
+        .and_then(|mut t| t.remove("v"))
+        .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
+    let overlay = toml::Table::from_iter([(
+        unit.to_owned(),
+        toml::Value::Table(toml::Table::from_iter([(field.to_owned(), value)])),
+    )]);
+    Ok(overlay.to_string())
+}
+
+/// Parses a configuration. `from` names the text in errors, which also name the line.
+pub(crate) fn parsed(text: &str, from: &str) -> Result<toml::Table> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let before = text.get(..at).unwrap_or_default();
+        let number = before.matches('\n').count();
+        let line = text.lines().nth(number).unwrap_or_default().trim();
+        let place = format!("{from}: line {}, `{line}`", number + 1);
+        Error::argument(place, "keys and values of a configuration", error.message())
+    })
+}
+
+/// Replaces fields of a struct of specifications by the values in a TOML text, without validation.
+/// `from` names the text in errors.
+pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
+    let overlay = parsed(text, from)?;
+    // All fields are numbers, strings or booleans, which TOML can represent.
+    let mut table = toml::Table::try_from(units).unwrap_or_default();
+    for (unit, fields) in overlay {
+        check_names(&table, &unit, &fields, from)?;
+        let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
+            let units: Vec<_> = table.keys().map(String::as_str).collect();
+            return Err(Error::argument(
+                from,
+                format!("a table named after a unit ({})", units.join(", ")),
+                unit,
+            ));
+        };
+        let toml::Value::Table(fields) = fields else {
+            return Err(Error::argument(
+                from,
+                format!("a table [{unit}]"),
+                fields.to_string(),
+            ));
+        };
+        for (field, value) in fields {
+            let found = value.to_string();
+            let name = format!("{from}: {unit}.{field}");
+            put(ours, &unit, &field, value, from)?;
+            // A string is one of the names that only the type of the field knows.
+            let one = toml::Table::from_iter([(unit.clone(), toml::Value::Table(ours.clone()))]);
+            one.try_into::<T>()
+                .map_err(|e| Error::argument(name, expected_names(&e), found))?;
+        }
+    }
+    table.try_into().map_err(|e: toml::de::Error| {
+        Error::argument(from, "fields of units", e.message().to_owned())
+    })
+}
+
+/// Refuses a field that its unit does not have and another unit has, naming that one.
+fn check_names(units: &toml::Table, unit: &str, fields: &toml::Value, from: &str) -> Result<()> {
+    let has = |unit: &str, field: &str| {
+        let own = units.get(unit).and_then(toml::Value::as_table);
+        own.is_some_and(|own| own.contains_key(field))
+    };
+    for field in fields
+        .as_table()
+        .into_iter()
+        .flat_map(|fields| fields.keys())
+    {
+        let others = units.keys().filter(|other| has(other, field));
+        let others: Vec<String> = others.map(|other| format!("{other}.{field}")).collect();
+        if !has(unit, field) && !others.is_empty() {
+            let expected = format!("a field that its unit has, such as {}", others.join(" or "));
+            return Err(Error::argument(from, expected, format!("{unit}.{field}")));
+        }
+    }
+    Ok(())
+}
+
+/// The names that an error about an unknown one lists.
+fn expected_names(error: &toml::de::Error) -> String {
+    let message = error.message().replace('`', "");
+    let names = message.split_once("expected ");
+    names.map_or(message.clone(), |(_, names)| names.to_owned())
+}

@@ -1,0 +1,189 @@
+//! Charts of points.
+
+use crate::plot::Plot;
+use crate::points::{Grid, Key};
+use quadrille_charts::{
+    Axis, BarChart, BarValue, Group, HeatChart, LineChart, LineKind, LineSeries, Mark, number,
+};
+use quadrille_machine::spec::is_in_bytes;
+use quadrille_suite::report::heat::VIRIDIS;
+
+/// Most values of a horizontal axis that have a tick each; more have ticks at round numbers.
+const MOST_TICKS: usize = 12;
+/// Whole numbers from here on are written in three digits.
+const LARGE: f64 = 1e5;
+
+/// The chart of a plot.
+#[derive(Debug)]
+pub(crate) enum Chart {
+    Bars(BarChart),
+    Lines(LineChart),
+    Heat(HeatChart),
+}
+
+/// A row as a dot.
+#[derive(Debug)]
+pub(crate) struct Dot {
+    pub(crate) at: [f64; 2],
+    pub(crate) series: Key,
+}
+
+/// A value of a field as an axis shows it: sizes in binary units, and whole numbers as they are.
+fn shown(field: &str, key: &Key) -> String {
+    const UNITS: [(f64, &str); 3] = [
+        (1_073_741_824.0, "GiB"),
+        (1_048_576.0, "MiB"),
+        (1_024.0, "KiB"),
+    ];
+    let Some(value) = key.number else {
+        return key.text.clone();
+    };
+    let mut units = UNITS.into_iter().filter(|_| is_in_bytes(field));
+    let in_unit = units.find(|(size, _)| value >= *size && (value / size).fract() == 0.0);
+    match in_unit {
+        Some((size, unit)) => format!("{} {unit}", value / size),
+        None if value.fract() == 0.0 && value.abs() < LARGE => value.to_string(),
+        None => number(value),
+    }
+}
+
+fn axis(plot: &Plot, at: usize) -> Axis {
+    Axis {
+        is_log: plot.is_log[at],
+        is_fitted: plot.is_fitted[at],
+        ..Axis::linear(&plot.label(at))
+    }
+}
+
+fn marks(plot: &Plot) -> Vec<Mark> {
+    let marks = plot.marks.iter();
+    marks.map(|value| Mark::at(*value, "")).collect()
+}
+
+pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {
+    let series = grid.series.iter().enumerate().map(|(at, name)| {
+        let combined = grid.combined(at, plot.combine);
+        let (mut points, mut bands) = (Vec::new(), Vec::new());
+        for ((x, cell), y) in grid.x.iter().zip(&grid.cells[at]).zip(combined) {
+            if let Some(point) = x.number.zip(y) {
+                points.push(point.into());
+                bands.push(cell.ends().filter(|_| plot.has_spread));
+            }
+        }
+        LineSeries {
+            bands,
+            ..LineSeries::ours(&name.text, at, points, LineKind::Line)
+        }
+    });
+    let has_ticks = grid.x.len() <= MOST_TICKS;
+    let ticks = grid.x.iter().filter(|_| has_ticks);
+    let ticks = ticks.filter_map(|key| Some((key.number?, shown(&plot.x, key))));
+    let x = Axis {
+        is_fitted: true,
+        ..axis(plot, 0)
+    };
+    LineChart {
+        marks: marks(plot),
+        ..LineChart::new(&plot.title(), [x, axis(plot, 1)], ticks.collect(), series)
+    }
+}
+
+pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
+    let mut names: Vec<&Key> = Vec::new();
+    for dot in dots {
+        if !names.contains(&&dot.series) {
+            names.push(&dot.series);
+        }
+    }
+    let series = names.into_iter().enumerate().map(|(at, name)| {
+        let own = dots.iter().filter(|dot| dot.series == *name);
+        let points = own.map(|dot| dot.at);
+        LineSeries::ours(&name.text, at, points, LineKind::Points)
+    });
+    LineChart {
+        marks: marks(plot),
+        ..LineChart::new(
+            &plot.title(),
+            [axis(plot, 0), axis(plot, 1)],
+            Vec::new(),
+            series,
+        )
+    }
+}
+
+/// Bars, with a last group of a name and a value per series.
+pub(crate) fn bars(
+    plot: &Plot,
+    grid: &Grid,
+    summary: Option<&(String, Vec<Option<f64>>)>,
+) -> BarChart {
+    let combined: Vec<Vec<Option<f64>>> = (0..grid.series.len())
+        .map(|series| grid.combined(series, plot.combine))
+        .collect();
+    let groups = grid.x.iter().enumerate().map(|(x, key)| {
+        let bars = combined.iter().zip(&grid.cells).map(|(combined, cells)| {
+            let band = cells[x].ends().filter(|_| plot.has_spread);
+            combined[x].map(|value| BarValue {
+                band,
+                ..BarValue::ours(value)
+            })
+        });
+        Group {
+            label: shown(&plot.x, key),
+            bars: bars.collect(),
+        }
+    });
+    let last = summary.map(|(name, values)| Group::of(name, values.iter().copied()));
+    let names: Vec<&str> = grid.series.iter().map(|key| key.text.as_str()).collect();
+    BarChart {
+        marks: marks(plot),
+        ..BarChart::new(&plot.title(), axis(plot, 1), &names, groups.chain(last))
+    }
+}
+
+fn viridis(position: f32) -> [u8; 3] {
+    VIRIDIS.ramp()(position)
+}
+
+pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
+    let rows = grid.series.iter().enumerate().map(|(at, key)| {
+        let values = grid.combined(at, plot.combine);
+        (shown(&plot.y, key), values)
+    });
+    let mut rows: Vec<_> = rows.collect();
+    // Numbers grow upwards.
+    if grid.series.iter().all(|key| key.number.is_some()) {
+        rows.reverse();
+    }
+    HeatChart {
+        title: plot.title(),
+        axes: [plot.label(0), plot.label(1)],
+        columns: grid.x.iter().map(|key| shown(&plot.x, key)).collect(),
+        rows,
+        values: Axis {
+            is_log: plot.is_log[1],
+            ..Axis::linear(&plot.label(2))
+        },
+        ramp: viridis,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_whole_numbers_are_exact() {
+        for (field, text, expected) in [
+            ("l2.bytes", "4194304", "4 MiB"),
+            ("crop.cache_bytes", "16384", "16 KiB"),
+            ("crop.cache_bytes", "1000", "1000"),
+            ("tc.bins", "16384", "16384"),
+            ("seed", "1234567", "1.23 M"),
+            ("scene", "island", "island"),
+            ("zrop.threshold", "0.996", "0.996"),
+        ] {
+            assert_eq!(shown(field, &Key::new(text)), expected);
+        }
+    }
+}

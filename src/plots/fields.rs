@@ -1,0 +1,289 @@
+//! The fields of a results file: one line per row and method, one column per field, as `bench --csv` prints them.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use quadrille_base::error::{Error, Result};
+use quadrille_base::words::edit_distance;
+use quadrille_suite::mesh_suite::{holds_meshes, read_kept};
+use quadrille_suite::report::table::TextTable;
+use quadrille_suite::{csv as rows_csv, read_rows};
+
+/// Name of the column that tells the lines of several files apart.
+const FILE: &str = "file";
+/// Near names that an error lists.
+const NEAREST: usize = 3;
+/// Values that the list of fields shows of names.
+const EXAMPLES: usize = 3;
+/// Columns between the keys of a line and its counters.
+const AFTER_KEYS: [&str; 2] = ["profile", "commit"];
+/// Columns of names that are results.
+const RESULTS: [&str; 4] = ["commit", "fingerprint", "limiting_unit", "critical_unit"];
+
+/// A table of results.
+#[derive(Debug, Default)]
+pub struct Fields {
+    names: Vec<String>,
+    /// Cells of each line; a line may be shorter than the table is wide.
+    lines: Vec<Vec<String>>,
+}
+
+/// Largest size of a number: sums and ratios of such numbers are finite.
+const LARGEST: f64 = 1e150;
+
+/// A number in a cell.
+pub(crate) fn number(cell: &str) -> Option<f64> {
+    let number = cell.parse().ok();
+    number.filter(|number: &f64| number.abs() <= LARGEST)
+}
+
+impl Fields {
+    /// Reads results files that `bench` has written, or its CSV (by the extension .csv). With several files, a
+    /// field `file` has their names without extension.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Malformed`] naming the line that does not fit, and a file without rows.
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        let mut all = Self::default();
+        for path in paths {
+            let mut fields = Self::of_file(path)?;
+            if fields.lines.is_empty() {
+                let expected = "rows of results, as bench writes them";
+                return Err(Error::malformed(path, "the file", expected, "none"));
+            }
+            if paths.len() > 1 {
+                let name = path.file_stem().unwrap_or_default();
+                fields.prepend(FILE, &name.to_string_lossy());
+            }
+            all.append(fields);
+        }
+        Ok(all)
+    }
+
+    fn of_file(path: &Path) -> Result<Self> {
+        if path.extension().is_some_and(|extension| extension == "csv") {
+            let file = File::open(path).map_err(|e| Error::read(path, e))?;
+            return Self::parse_csv(file, path);
+        }
+        let columns = match holds_meshes(path)? {
+            true => rows_csv::mesh_columns(&read_kept(path)?),
+            false => rows_csv::columns(&read_rows(path)?),
+        };
+        Ok(Self {
+            names: columns.names,
+            lines: columns.lines,
+        })
+    }
+
+    /// Reads comma-separated values with a heading, from a source that `path` names in errors.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] naming the line that does not fit.
+    pub fn parse_csv(source: impl Read, path: &Path) -> Result<Self> {
+        let unread = |error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            let place = format!("line {line}");
+            Error::malformed(path, place, "comma-separated values", error.to_string())
+        };
+        let mut reader = csv::Reader::from_reader(source);
+        let cells = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
+        let names: Vec<String> = cells(reader.headers().map_err(unread)?);
+        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| {
+            let is_known = names[..at].contains(name);
+            (is_known || name.is_empty()).then_some(name)
+        }) {
+            let expected = "a name of its own for each column";
+            return Err(Error::malformed(
+                path,
+                "line 1",
+                expected,
+                format!("\"{name}\""),
+            ));
+        }
+        let lines = reader.records().map(|record| Ok(cells(&record?)));
+        let lines: std::result::Result<_, csv::Error> = lines.collect();
+        Ok(Self {
+            names,
+            lines: lines.map_err(unread)?,
+        })
+    }
+
+    /// Adds a first column with one value.
+    fn prepend(&mut self, name: &str, value: &str) {
+        self.names.insert(0, name.to_owned());
+        for line in &mut self.lines {
+            line.insert(0, value.to_owned());
+        }
+    }
+
+    /// Adds the lines of another table, whose columns may be others.
+    fn append(&mut self, other: Self) {
+        let place = |name: String| {
+            let known = self.names.iter().position(|one| *one == name);
+            known.unwrap_or_else(|| {
+                self.names.push(name);
+                self.names.len() - 1
+            })
+        };
+        let places: Vec<usize> = other.names.into_iter().map(place).collect();
+        for cells in other.lines {
+            let mut line = Vec::new();
+            for (cell, at) in cells.into_iter().zip(&places) {
+                if line.len() <= *at {
+                    line.resize(at + 1, String::new());
+                }
+                line[*at] = cell;
+            }
+            self.lines.push(line);
+        }
+    }
+
+    /// Number of lines.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The cell of a line in a column; empty if it has no value.
+    pub(crate) fn cell(&self, line: usize, column: usize) -> &str {
+        self.lines[line].get(column).map_or("", String::as_str)
+    }
+
+    /// Name of a column.
+    pub(crate) fn name(&self, column: usize) -> &str {
+        &self.names[column]
+    }
+
+    /// The column of a field.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] with the nearest names.
+    pub(crate) fn column(&self, name: &str) -> Result<usize> {
+        let found = self.names.iter().position(|one| one == name);
+        found.ok_or_else(|| {
+            let nearest = self.nearest(name).join(", ");
+            let expected = format!(
+                "a field of the results, such as {nearest} (--list-fields lists them; a field of the configuration is one if \
+                 a row changes it)"
+            );
+            Error::argument("field", expected, name)
+        })
+    }
+
+    /// The names that are nearest to a word: those that contain it ahead of others.
+    fn nearest(&self, word: &str) -> Vec<&str> {
+        let word = word.to_lowercase();
+        let distance = |name: &&String| {
+            let lower = name.to_lowercase();
+            let last = lower.rsplit('.').next().unwrap_or_default();
+            let is_part = !word.is_empty() && lower.contains(&word);
+            let by_letters = edit_distance(&word, &lower).min(edit_distance(&word, last) + 1);
+            (!is_part, by_letters, lower.len())
+        };
+        let mut names: Vec<&String> = self.names.iter().collect();
+        names.sort_by_cached_key(distance);
+        let nearest = names.into_iter().take(NEAREST);
+        nearest.map(String::as_str).collect()
+    }
+
+    /// Whether all cells of a column that are not empty are numbers, and there is one.
+    pub(crate) fn is_numeric(&self, column: usize) -> bool {
+        let cells = || (0..self.len()).map(|line| self.cell(line, column));
+        let mut filled = cells().filter(|cell| !cell.is_empty()).peekable();
+        filled.peek().is_some() && filled.all(|cell| number(cell).is_some())
+    }
+
+    /// Columns that identify a line: the columns ahead of the counters, and the settings that are names.
+    pub(crate) fn keys(&self) -> Vec<usize> {
+        let is_after = |name: &String| AFTER_KEYS.contains(&name.as_str());
+        let first = self.names.iter().position(is_after).unwrap_or(0);
+        let all = 0..self.names.len();
+        let is_key = |at: &usize| {
+            let name = self.names[*at].as_str();
+            !RESULTS.contains(&name) && (*at < first || !self.is_numeric(*at))
+        };
+        all.filter(is_key).collect()
+    }
+
+    /// All fields with the number of their values, and their least and largest value, or the first names.
+    pub fn list(&self) -> String {
+        let mut table = TextTable::new(&["<field", "values", "<from", "<to"]);
+        for (column, name) in self.names.iter().enumerate() {
+            let mut values: Vec<&str> = Vec::new();
+            let mut seen = std::collections::HashSet::new();
+            for line in 0..self.len() {
+                let cell = self.cell(line, column);
+                if !cell.is_empty() && seen.insert(cell) {
+                    values.push(cell);
+                }
+            }
+            let count = values.len().to_string();
+            if self.is_numeric(column) {
+                let by_size = |a: &&&str, b: &&&str| {
+                    let [a, b] = [a, b].map(|cell| number(cell).unwrap_or(0.0));
+                    a.total_cmp(&b)
+                };
+                let ends = [values.iter().min_by(by_size), values.iter().max_by(by_size)];
+                let [from, to] = ends.map(|end| end.copied().unwrap_or_default().to_owned());
+                table.row([name.clone(), count, from, to]);
+            } else {
+                let more = if values.len() > EXAMPLES { ", ..." } else { "" };
+                values.truncate(EXAMPLES);
+                let examples = values.join(", ") + more;
+                table.row([name.clone(), count, examples, String::new()]);
+            }
+        }
+        table.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Fields> {
+        Fields::parse_csv(text.as_bytes(), Path::new("rows.csv"))
+    }
+
+    #[test]
+    fn unknown_fields_name_the_nearest() {
+        let fields = parsed("scene,tc.bins,commit,units.crop.utilisation\na,8,x,0.5\n").unwrap();
+        let error = fields.column("utilisation").unwrap_err().to_string();
+        assert!(error.contains("such as units.crop.utilisation,"), "{error}");
+        let error = fields.column("tc.bin").unwrap_err().to_string();
+        assert!(error.contains("such as tc.bins,"), "{error}");
+        assert_eq!(fields.column("tc.bins").unwrap(), 1);
+        assert_eq!(fields.keys(), [0, 1]);
+        let list = fields.list();
+        assert!(
+            list.contains("units.crop.utilisation       1  0.5   0.5"),
+            "{list}"
+        );
+    }
+
+    #[test]
+    fn tables_of_other_columns_are_joined_by_name() {
+        let mut all = parsed("a,b\n1,2\n").unwrap();
+        all.append(parsed("b,c\n3,4\n").unwrap());
+        assert_eq!(all.names, ["a", "b", "c"]);
+        let cells = |line| (0..3).map(|c| all.cell(line, c)).collect::<Vec<_>>();
+        assert_eq!(
+            (cells(0), cells(1)),
+            (vec!["1", "2", ""], vec!["", "3", "4"])
+        );
+        all.prepend("file", "x");
+        assert_eq!(all.cell(1, 3), "4");
+    }
+
+    #[test]
+    fn wrong_tables_are_refused_by_line() {
+        for (text, words) in [
+            ("a,b\n1,2\n3\n", ["rows.csv: line 3", "comma-separated"]),
+            ("a,a\n1,2\n", ["line 1", "\"a\""]),
+            ("a,\n1,2\n", ["line 1", "\"\""]),
+        ] {
+            let error = parsed(text).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Plots over any fields of a results file: lines, bars, dots and heat maps for a paper, and the plotted numbers.
+//!
+//! ```text
+//! RESULTS --Fields::read--> Fields: a line per row and method, as `bench --csv` prints them
+//!   Plot (kind, x, y, series, filters, combination) --draw(Fields)--> Plotted: chart and table
+//!     Plotted --on_paper(Paper)--> Drawing --svg, pdf--> file
+//! ```
+//!
+//! Lines that agree in x and in the series are one point; several are combined by a [`Combine`], the mean unless
+//! another is chosen. Points of a scatter plot are never combined.
+//!
+//! ```
+//! use quadrille_charts::Paper;
+//! use quadrille_plots::{Fields, Plot};
+//!
+//! let text = "scene,variant,speedup\nisland,het,1.5\nisland,qm,1.1\nvase,het,2.5\nvase,qm,1.2\n";
+//! let fields = Fields::parse_csv(text.as_bytes(), "rows.csv".as_ref())?;
+//! let plot = Plot {
+//!     series: vec!["variant".to_owned()],
+//!     ..Plot::new("scene", "speedup")
+//! };
+//! let plotted = plot.draw(&fields)?;
+//! assert!(plotted.csv().contains("island,het,1.5"));
+//! let drawing = plotted.on_paper(&Paper::column())?;
+//! assert!(drawing.svg().contains("vase, het: 2.5"));
+//! # Ok::<(), quadrille_base::Error>(())
+//! ```
+
+mod chart;
+mod combine;
+mod fields;
+mod filter;
+mod plot;
+mod points;
+
+pub use combine::Combine;
+pub use fields::Fields;
+pub use filter::Filter;
+pub use plot::{Kind, Plot, Plotted};
