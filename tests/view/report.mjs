@@ -86,9 +86,11 @@ await check("the slider moves the edge between both pictures", async () => {
 	await page.keyboard.press("Home")
 	expect((await share()) < 0.01, `${await share()}`)
 	const box = await (await page.$(".both")).boundingBox()
-	await page.mouse.move(box.x + 0.2 * box.width, box.y + 40)
+	// The slider at the bottom is in view.
+	const y = box.y + box.height - 100
+	await page.mouse.move(box.x + 0.2 * box.width, y)
 	await page.mouse.down()
-	await page.mouse.move(box.x + 0.8 * box.width, box.y + 40)
+	await page.mouse.move(box.x + 0.8 * box.width, y)
 	await page.mouse.up()
 	expect(Math.abs((await share()) - 0.8) < 0.01, `${await share()}`)
 	await page.close()
