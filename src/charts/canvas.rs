@@ -1,6 +1,6 @@
 //! A drawing in the making: its elements, and the places in it that are taken.
 
-use crate::drawing::{Element, Shape};
+use crate::element::{Element, Shape};
 use crate::labels::{Anchor, Area, Metrics, Size};
 use crate::style::Style;
 use crate::{LEFT, PLOT_HEIGHT, Series, axis::Scale};

@@ -14,6 +14,8 @@ const BAR_CELLS: u32 = 60;
 const BAR: [f64; 2] = [120.0, 9.0];
 /// Luminance below which a cell is dark, of 255.
 const DARK: f64 = 140.0;
+/// Least height of a row with a name of its own.
+const ROW: f64 = 13.0;
 /// Widest name of a row, as a share of the drawing.
 const NAMES: f64 = 0.35;
 
@@ -98,7 +100,7 @@ impl HeatChart {
         for (row, (name, values)) in self.rows.iter().enumerate() {
             let middle = at(0, row)[1] + cell[1] / 2.0 + 4.0;
             // Rows that are lower than a text are named in turns.
-            let every = (15.0 / cell[1]).ceil().max(1.0);
+            let every = (ROW / cell[1]).ceil().max(1.0);
             if row as f64 % every == 0.0 {
                 let name = metrics.abridged(name, Size::Axis, names);
                 canvas.text([left - 6.0, middle], Anchor::End, Size::Axis, &name);

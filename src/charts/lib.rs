@@ -29,6 +29,7 @@ mod axis_labels;
 mod bars;
 mod canvas;
 mod drawing;
+mod element;
 mod font;
 mod heat;
 mod labels;

@@ -8,7 +8,8 @@ use flate2::write::ZlibEncoder;
 use pdf_writer::types::{FontFlags, LineJoinStyle, TextRenderingMode};
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Settings, Str, TextStr};
 
-use crate::drawing::{Drawing, Element};
+use crate::drawing::Drawing;
+use crate::element::Element;
 use crate::font;
 use crate::labels::{Anchor, Size};
 use crate::style::{Paint, Rgb, light};
@@ -230,8 +231,18 @@ fn write_font(pdf: &mut Pdf) -> io::Result<()> {
     Ok(())
 }
 
+impl Drawing {
+    /// The drawing as a PDF file of one page, with its font embedded. Equal drawings have equal bytes.
+    ///
+    /// # Errors
+    /// Failures of the compression.
+    pub fn pdf(&self) -> io::Result<Vec<u8>> {
+        file(self)
+    }
+}
+
 /// A drawing as a file.
-pub(crate) fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
+fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
     let [width, height] = drawing.size.map(|side| narrow(side * drawing.points));
     let mut page = Page {
         content: Content::new(),

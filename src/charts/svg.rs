@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::drawing::{Drawing, Element, MM_PER_INCH, POINTS_PER_INCH, Shape};
+use crate::drawing::{Drawing, Drawings, MM_PER_INCH, POINTS_PER_INCH};
+use crate::element::{Element, Shape};
 use crate::font::FAMILIES;
 use crate::labels::{Anchor, Size};
 use crate::style::{Rgb, Style, light};
@@ -187,8 +188,25 @@ impl Colours {
     }
 }
 
+impl Drawing {
+    /// The drawing as an SVG file: colours, sizes and fonts stand in its elements, and it refers to nothing.
+    pub fn svg(&self) -> String {
+        file(self)
+    }
+}
+
+impl Drawings {
+    /// Both drawings as elements of a page, whose style sheet shows one of them.
+    pub fn inline(&self) -> String {
+        let drawings = self.0.iter().zip(["wide", "narrow"]);
+        drawings
+            .map(|(drawing, class)| inline(drawing, class))
+            .collect()
+    }
+}
+
 /// A drawing as an element of a page, with a class of its own.
-pub(crate) fn inline(drawing: &Drawing, class: &str) -> String {
+fn inline(drawing: &Drawing, class: &str) -> String {
     let ([width, height], title) = (drawing.size, escaped(&drawing.title));
     let body = Colours::OfPage.body(drawing);
     format!(
@@ -197,7 +215,7 @@ pub(crate) fn inline(drawing: &Drawing, class: &str) -> String {
 }
 
 /// A drawing as a file.
-pub(crate) fn file(drawing: &Drawing) -> String {
+fn file(drawing: &Drawing) -> String {
     let [width, height] = drawing.size;
     let mm = drawing.points / POINTS_PER_INCH * MM_PER_INCH;
     let (title, ground) = (escaped(&drawing.title), hex(light("ground")));

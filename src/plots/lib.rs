@@ -28,12 +28,15 @@
 
 mod chart;
 mod combine;
+mod draw;
 mod fields;
 mod filter;
 mod plot;
+mod plotted;
 mod points;
 
 pub use combine::Combine;
 pub use fields::Fields;
 pub use filter::Filter;
-pub use plot::{Kind, Plot, Plotted};
+pub use plot::{Kind, Plot};
+pub use plotted::Plotted;

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::value_range;
+use super::value_range::{self, MAX_CONFIGURATIONS};
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_gpu::unused_fields::UnusedField;
-
-/// Maximum number of configurations of a run.
-pub const MAX_CONFIGURATIONS: usize = 4096;
 
 /// A configuration of the emulated GPU and how it differs from its preset.
 #[derive(Debug, Clone, PartialEq)]

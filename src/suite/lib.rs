@@ -74,7 +74,7 @@ mod value_range;
 pub mod versus;
 
 pub use checks::each_once;
-pub use configuration::{Configuration, MAX_CONFIGURATIONS, check_distinct, swept, unused_warning};
+pub use configuration::{Configuration, check_distinct, swept, unused_warning};
 pub use key::{Fnv1a, JobKey, ViewKey};
 pub use merge::Merged;
 pub use messages::{Messages, Silent};
@@ -87,3 +87,4 @@ pub use row::{MethodRow, Row, RowRatios, RunFacts};
 pub use runner::Event;
 pub use shard::Shard;
 pub use suite_file::Suite;
+pub use value_range::MAX_CONFIGURATIONS;

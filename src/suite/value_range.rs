@@ -1,8 +1,9 @@
 //! Ranges of values: `8..64`, `8..64*2`, `0..1+0.25`, `1MB..8MB*2`; both ends are values.
 
-use super::configuration::MAX_CONFIGURATIONS;
 use quadrille_base::parse::{bytes, finite};
 
+/// Maximum number of configurations of a run, and of values of a range.
+pub const MAX_CONFIGURATIONS: usize = 4096;
 /// Text between the ends of a range.
 const DOTS: &str = "..";
 /// Relative difference below which a step has met the end of a range of factors.

@@ -1,0 +1,384 @@
+//! Drawing of plots: choice, combination and arrangement of their points.
+
+use crate::chart::{self, Chart, Dot};
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::plot::{Kind, Plot};
+use crate::plotted::Plotted;
+use crate::points::{Grid, Key, value};
+use quadrille_base::error::{Error, Result};
+
+/// Most points of lines and dots, bars, and cells of a heat map.
+const MAX_POINTS: usize = 20_000;
+const MAX_BARS: usize = 2_000;
+const MAX_CELLS: usize = 10_000;
+
+impl Plot {
+    /// Chooses, combines and arranges the points.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming the argument, field or value that does not fit.
+    pub fn draw(&self, fields: &Fields) -> Result<Plotted> {
+        let lines = Filter::lines(&self.filters, fields)?;
+        let column = |name: &str, argument: &str| {
+            let found = fields.column(name);
+            found.map_err(|error| error.about(argument))
+        };
+        let (x, y) = (column(&self.x, "x")?, column(&self.y, "y")?);
+        let series = self.series.iter().map(|name| column(name, "series"));
+        let series: Vec<usize> = series.collect::<Result<_>>()?;
+        let kind = self.kind.unwrap_or_else(|| match &self.value {
+            Some(_) => Kind::Heat,
+            None if fields.is_numeric(x) => Kind::Lines,
+            None => Kind::Bars,
+        });
+        self.check(kind)?;
+        match (kind, &self.value) {
+            (Kind::Scatter, _) => self.scatter(fields, &lines, (x, &series, y)),
+            (Kind::Heat, Some(value)) => {
+                let value = column(value, "value")?;
+                let grid = Grid::new(fields, &lines, (x, &[y], value), MAX_CELLS)?;
+                self.heat(fields, &grid, &[x, y])
+            }
+            (kind, _) => {
+                let most = if kind == Kind::Bars {
+                    MAX_BARS
+                } else {
+                    MAX_POINTS
+                };
+                let grid = Grid::new(fields, &lines, (x, &series, y), most)?;
+                let used = [&[x], &series[..]].concat();
+                self.lines_or_bars(kind, fields, &grid, &used)
+            }
+        }
+    }
+
+    /// Refuses arguments that the kind does not have.
+    fn check(&self, kind: Kind) -> Result<()> {
+        let is = |kinds: &[Kind]| kinds.contains(&kind);
+        let others = [
+            ("value", self.value.is_some(), is(&[Kind::Heat])),
+            ("series", !self.series.is_empty(), !is(&[Kind::Heat])),
+            ("summary", self.summary.is_some(), is(&[Kind::Bars])),
+            ("spread", self.has_spread, is(&[Kind::Lines, Kind::Bars])),
+            ("log-x", self.is_log[0], is(&[Kind::Lines, Kind::Scatter])),
+            (
+                "fit-x",
+                self.is_fitted[0],
+                is(&[Kind::Lines, Kind::Scatter]),
+            ),
+            (
+                "fit-y",
+                self.is_fitted[1],
+                is(&[Kind::Lines, Kind::Scatter]),
+            ),
+            ("mark", !self.marks.is_empty(), !is(&[Kind::Heat])),
+        ];
+        if let Some((argument, ..)) = others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
+            let expected = "another kind of plot, which has it";
+            return Err(Error::argument(*argument, expected, kind.name()));
+        }
+        if kind == Kind::Heat && self.value.is_none() {
+            let expected = "the field of the colours of a heat map";
+            return Err(Error::argument("value", expected, "none"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a combination without a value, and values that a logarithmic axis cannot show.
+    fn check_values(&self, grid: &Grid, is_log: [bool; 2]) -> Result<()> {
+        if grid.series.is_empty() {
+            let expected = "rows with a value of all fields of the plot";
+            return Err(Error::argument("field", expected, "none"));
+        }
+        let place = |series: usize, x: usize| {
+            let names = [&grid.series[series].text, &grid.x[x].text];
+            names.map(String::as_str).join(" at ")
+        };
+        if let Some(key) = grid
+            .x
+            .iter()
+            .find(|key| key.number.is_none_or(|number| number <= 0.0))
+            .filter(|_| is_log[0])
+        {
+            return Err(not_positive("log-x", &key.text));
+        }
+        for series in 0..grid.series.len() {
+            let combined = grid.combined(series, self.combine);
+            for (x, (cell, combined)) in grid.cells[series].iter().zip(combined).enumerate() {
+                if !cell.values.is_empty() && combined.is_none() {
+                    return Err(not_positive("combine", &place(series, x)));
+                }
+                if is_log[1] && combined.is_some_and(|value| value <= 0.0) {
+                    return Err(not_positive("log-y", &place(series, x)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the points are made of. `used` are the columns that tell points apart.
+    fn remarks(&self, fields: &Fields, grid: &Grid, used: &[usize]) -> Vec<String> {
+        let (mut varying, most) = grid.varying(fields);
+        varying.retain(|name| used.iter().all(|column| fields.name(*column) != name));
+        if most < 2 {
+            return Vec::new();
+        }
+        let differ = match varying.is_empty() {
+            true => String::new(),
+            false => format!(", which differ in {}", varying.join(", ")),
+        };
+        let rule = self.combine.name();
+        vec![format!(
+            "a point is the {rule} of up to {most} rows{differ}"
+        )]
+    }
+
+    fn lines_or_bars(
+        &self,
+        kind: Kind,
+        fields: &Fields,
+        grid: &Grid,
+        used: &[usize],
+    ) -> Result<Plotted> {
+        self.check_values(grid, self.is_log)?;
+        let mut remarks = self.remarks(fields, grid, used);
+        let mut table = self.table(grid, &self.series, &self.y);
+        let chart = match kind {
+            Kind::Bars => {
+                let summary = self.summarize(grid, &mut table, &mut remarks)?;
+                Chart::Bars(chart::bars(self, grid, summary.as_ref()))
+            }
+            _ => {
+                if let Some(name) = grid.x.iter().find(|key| key.number.is_none()) {
+                    let expected = "numbers, which lines need (bars show names)";
+                    return Err(Error::argument("x", expected, format!("\"{}\"", name.text)));
+                }
+                Chart::Lines(chart::lines(self, grid))
+            }
+        };
+        Ok(Plotted {
+            chart,
+            table,
+            remarks,
+        })
+    }
+
+    /// The last group of bars: its name, and its value for each series.
+    fn summarize(
+        &self,
+        grid: &Grid,
+        table: &mut Vec<Vec<String>>,
+        remarks: &mut Vec<String>,
+    ) -> Result<Option<(String, Vec<Option<f64>>)>> {
+        let Some(combine) = self.summary else {
+            return Ok(None);
+        };
+        let mut values = Vec::new();
+        for (at, series) in grid.series.iter().enumerate() {
+            let known: Vec<f64> = grid
+                .combined(at, self.combine)
+                .into_iter()
+                .flatten()
+                .collect();
+            let missing = grid.x.len() - known.len();
+            if missing > 0 {
+                let (series, rule) = (&series.text, combine.name());
+                remarks.push(format!(
+                    "the {rule} of {series} lacks {missing} of {} groups",
+                    grid.x.len()
+                ));
+            }
+            let value = combine.of(&known);
+            let value = value.ok_or_else(|| not_positive("summary", &series.text))?;
+            let mut line = vec![combine.name().to_owned()];
+            line.extend((!self.series.is_empty()).then(|| series.text.clone()));
+            line.extend([
+                value.to_string(),
+                String::new(),
+                String::new(),
+                known.len().to_string(),
+            ]);
+            table.push(line);
+            values.push(Some(value));
+        }
+        Ok(Some((combine.name().to_owned(), values)))
+    }
+
+    /// The plotted numbers: x, series, value, least and largest value, and number of rows.
+    fn table(&self, grid: &Grid, series: &[String], value: &str) -> Vec<Vec<String>> {
+        let mut heading = vec![self.x.clone()];
+        heading.extend((!series.is_empty()).then(|| series.join(", ")));
+        heading.extend([value, "min", "max", "rows"].map(str::to_owned));
+        let mut table = vec![heading];
+        for (at, name) in grid.series.iter().enumerate() {
+            let combined = grid.combined(at, self.combine);
+            for ((x, cell), combined) in grid.x.iter().zip(&grid.cells[at]).zip(combined) {
+                let Some(combined) = combined else {
+                    continue;
+                };
+                let ends = cell.ends().unwrap_or([combined; 2]);
+                let mut line = vec![x.text.clone()];
+                line.extend((!series.is_empty()).then(|| name.text.clone()));
+                line.push(combined.to_string());
+                line.extend(ends.map(|end| end.to_string()));
+                line.push(cell.values.len().to_string());
+                table.push(line);
+            }
+        }
+        table
+    }
+
+    fn heat(&self, fields: &Fields, grid: &Grid, used: &[usize]) -> Result<Plotted> {
+        self.check_values(grid, [false, self.is_log[1]])?;
+        let value = self.value.clone().unwrap_or_default();
+        Ok(Plotted {
+            remarks: self.remarks(fields, grid, used),
+            table: self.table(grid, std::slice::from_ref(&self.y), &value),
+            chart: Chart::Heat(chart::heat(self, grid)),
+        })
+    }
+
+    fn scatter(
+        &self,
+        fields: &Fields,
+        lines: &[usize],
+        (x, series, y): (usize, &[usize], usize),
+    ) -> Result<Plotted> {
+        let mut dots: Vec<Dot> = Vec::new();
+        for &line in lines {
+            let at = value(fields, line, x)?.zip(value(fields, line, y)?);
+            let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
+            dots.extend(at.map(|(x, y)| Dot {
+                at: [x, y],
+                series: Key::new(&name.join(", ")),
+            }));
+        }
+        if dots.is_empty() || dots.len() > MAX_POINTS {
+            let expected = format!("1 to {MAX_POINTS} rows with numbers in both fields");
+            return Err(Error::argument("points", expected, dots.len().to_string()));
+        }
+        for (axis, argument) in ["log-x", "log-y"].into_iter().enumerate() {
+            let mut dots = dots.iter();
+            if let Some(dot) = dots.find(|dot| self.is_log[axis] && dot.at[axis] <= 0.0) {
+                return Err(not_positive(argument, &dot.at[axis].to_string()));
+            }
+        }
+        let mut table = vec![vec![self.x.clone()]];
+        table[0].extend((!series.is_empty()).then(|| self.series.join(", ")));
+        table[0].push(self.y.clone());
+        table.extend(dots.iter().map(|dot| {
+            let mut line = vec![dot.at[0].to_string()];
+            line.extend((!series.is_empty()).then(|| dot.series.text.clone()));
+            line.push(dot.at[1].to_string());
+            line
+        }));
+        Ok(Plotted {
+            chart: Chart::Lines(chart::scatter(self, &dots)),
+            table,
+            remarks: Vec::new(),
+        })
+    }
+}
+
+fn not_positive(argument: &str, found: &str) -> Error {
+    Error::argument(argument, "values above 0", format!("another one ({found})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::combine::Combine;
+
+    const ROWS: &str = "scene,view,tc.bins,variant,commit,cycles,speedup\n\
+        island,a,8,baseline,c,100,\nisland,a,8,het,c,50,2\nisland,b,8,het,c,80,4\n\
+        vase,a,8,het,c,10,8\nvase,a,16,het,c,20,0.5\nvase,a,16,qm,c,90,1.5\n";
+
+    fn plotted(plot: &Plot) -> Result<Plotted> {
+        plot.draw(&Fields::parse_csv(ROWS.as_bytes(), "rows.csv".as_ref()).unwrap())
+    }
+
+    fn by_variant(x: &str, y: &str) -> Plot {
+        Plot {
+            series: vec!["variant".to_owned()],
+            ..Plot::new(x, y)
+        }
+    }
+
+    #[test]
+    fn names_are_bars_and_numbers_are_lines() {
+        let bars = Plot {
+            summary: Some(Combine::Geomean),
+            filters: vec!["tc.bins=8".parse().unwrap()],
+            ..by_variant("scene", "speedup")
+        };
+        let drawn = plotted(&bars).unwrap();
+        assert!(matches!(drawn.chart, Chart::Bars(_)));
+        assert_eq!(
+            drawn.csv(),
+            "scene,variant,speedup,min,max,rows\nisland,het,3,2,4,2\nvase,het,8,8,8,1\n\
+             geomean,het,4.898979485566356,,,2\n"
+        );
+        assert_eq!(
+            drawn.remarks,
+            ["a point is the mean of up to 2 rows, which differ in view"]
+        );
+        let lines = plotted(&by_variant("tc.bins", "speedup")).unwrap();
+        assert!(matches!(lines.chart, Chart::Lines(_)));
+        let heat = Plot {
+            value: Some("speedup".to_owned()),
+            ..Plot::new("tc.bins", "scene")
+        };
+        let heat = plotted(&heat).unwrap();
+        assert!(matches!(heat.chart, Chart::Heat(_)));
+        assert!(
+            heat.csv()
+                .starts_with("tc.bins,scene,speedup,min,max,rows\n8,island,3,2,4,2\n")
+        );
+    }
+
+    #[test]
+    fn dots_are_rows() {
+        let scatter = Plot {
+            kind: Some(Kind::Scatter),
+            ..by_variant("cycles", "speedup")
+        };
+        let csv = plotted(&scatter).unwrap().csv();
+        assert_eq!(csv.lines().count(), 1 + 5, "{csv}");
+        assert!(
+            csv.starts_with("cycles,variant,speedup\n50,het,2\n"),
+            "{csv}"
+        );
+    }
+
+    #[test]
+    fn wrong_plots_are_refused() {
+        let lines = Plot {
+            kind: Some(Kind::Lines),
+            ..Plot::new("scene", "speedup")
+        };
+        let geomean = Plot {
+            combine: Combine::Geomean,
+            ..Plot::new("variant", "view")
+        };
+        let spread = Plot {
+            has_spread: true,
+            kind: Some(Kind::Scatter),
+            ..Plot::new("cycles", "cycles")
+        };
+        let heat = Plot {
+            kind: Some(Kind::Heat),
+            ..Plot::new("scene", "view")
+        };
+        for (plot, words) in [
+            (Plot::new("scene", "speedups"), ["y", "such as speedup,"]),
+            (lines, ["x", "\"island\""]),
+            (geomean, ["numbers in the field view", "\"a\""]),
+            (spread, ["spread", "scatter"]),
+            (heat, ["value", "heat map"]),
+        ] {
+            let error = plotted(&plot).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
+    }
+}
