@@ -70,6 +70,10 @@ impl TextRows {
                 text += &self.line(name, numbers.iter().copied());
             }
         }
+        if !others.is_empty() {
+            let count = summary.count;
+            text += &format!("{count} of {} pairs were compared\n", count + others.len());
+        }
         for other in others {
             let name = shortened(&other.pair.name);
             text += &format!("{name} was not compared: {}\n", other.error);

@@ -139,7 +139,11 @@ pub(super) fn with<T>(
             if args.sizes.resize {
                 opened.clauses.push(resized("second pictures"));
             }
-            then(&mut Pictures::new(pairs, args.sizes.resize), &opened)
+            let has_background = args.background.0 != [0.0; 3];
+            then(
+                &mut Pictures::new(pairs, args.sizes.resize, has_background),
+                &opened,
+            )
         }
         Kind::Films => {
             let (mut films, warning) = Films::open([&args.a, &args.b])?;

@@ -12,22 +12,29 @@ use quadrille_base::image::files;
 use quadrille_base::task::Task;
 use quadrille_suite::Fnv1a;
 
+/// Difference of alpha from which one picture is transparent and the other one opaque (assumed).
+const OPAQUE_DIFFERENCE: f32 = 0.5;
+
 /// Pairs of picture files. One of a single pair may be standard input.
 pub struct Pictures {
     pairs: Pairs,
     names: Vec<PairName>,
     is_resized: bool,
     warnings: Vec<String>,
+    /// Whether it was said that alpha differs.
+    has_warned_of_alpha: bool,
 }
 
 impl Pictures {
-    /// The pairs; if `is_resized`, second pictures are resized to the sizes of the first ones.
-    pub fn new(pairs: Pairs, is_resized: bool) -> Self {
+    /// The pairs; if `is_resized`, second pictures are resized to the sizes of the first ones. `has_background` says that
+    /// the colour behind them was chosen, so that differences of alpha are no surprise.
+    pub fn new(pairs: Pairs, is_resized: bool, has_background: bool) -> Self {
         Self {
             names: pairs.pairs.iter().map(|pair| pair.names()).collect(),
             pairs,
             is_resized,
             warnings: Vec::new(),
+            has_warned_of_alpha: has_background,
         }
     }
 }
@@ -44,10 +51,7 @@ impl PairSource for Pictures {
         let (b, values, warning) = turned(&pair.b, read(&pair.b)?, size);
         self.warnings.extend(warning);
         let found = [b.width(), b.height()];
-        if self.is_resized {
-            return Ok([a, fitted(&pair.b, b, size, values)?]);
-        }
-        if size != found {
+        if size != found && !self.is_resized {
             let expected = format!(
                 "{} x {} pixels as in {} (--resize scales a picture of the same proportions)",
                 size[0],
@@ -56,6 +60,12 @@ impl PairSource for Pictures {
             );
             let found = format!("{} x {}", found[0], found[1]);
             return Err(Error::malformed(&pair.b, "picture size", expected, found));
+        }
+        let b = fitted(&pair.b, b, size, values)?;
+        if !self.has_warned_of_alpha {
+            let warning = alpha_warning([(pair.a.as_path(), &a), (pair.b.as_path(), &b)]);
+            self.has_warned_of_alpha = warning.is_some();
+            self.warnings.extend(warning);
         }
         Ok([a, b])
     }
@@ -76,6 +86,22 @@ impl PairSource for Pictures {
     fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
+}
+
+/// A warning about pictures of the same size of which one is transparent where the other one is opaque: over another
+/// colour than the opaque picture has there, all metrics are bad.
+fn alpha_warning(pictures: [(&Path, &Frame); 2]) -> Option<String> {
+    let [a, b] = pictures.map(|(_, frame)| frame.pixels().iter().map(|pixel| pixel[3]));
+    let far = a.zip(b).find(|(a, b)| (a - b).abs() > OPAQUE_DIFFERENCE)?;
+    let [transparent, opaque] = match far.0 < far.1 {
+        true => [pictures[0].0, pictures[1].0],
+        false => [pictures[1].0, pictures[0].0],
+    };
+    Some(format!(
+        "{} is transparent where {} is opaque; --background sets the colour behind both, for example 1,1,1",
+        transparent.display(),
+        opaque.display()
+    ))
 }
 
 fn read(path: &Path) -> Result<files::Photo> {
