@@ -1,12 +1,14 @@
 //! Pictures: files, 8 bits, comparison.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quadrille::{Error, Frame, PictureFormat, Protocol, compare_with_map};
 use quadrille_base::choice::Choice;
 use quadrille_base::image::to_8_bit;
+use quadrille_evaluation::{LpipsKind, LpipsMetrics};
 
 use crate::arrays::{Floats, array, array_of_frame, frame_of_array};
 use crate::errors::to_python;
@@ -78,19 +80,51 @@ pub(crate) fn rgb8<'py>(
     array::<u8>(py, bytes, &shape)
 }
 
-/// The comparison of two pictures as JSON, and the FLIP error of every pixel.
+/// Networks of the last comparison with LPIPS, with the names and the path that chose them: their weights are read once
+/// for many pictures.
+type KnownNets = Option<((Vec<String>, Option<PathBuf>), Arc<LpipsMetrics>)>;
+static NETS: Mutex<KnownNets> = Mutex::new(None);
+
+/// The networks of these names.
+fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetrics>> {
+    let mut known = NETS.lock().unwrap_or_else(PoisonError::into_inner);
+    let wanted = (names, weights);
+    if let Some((_, nets)) = known.as_ref().filter(|(own, _)| *own == wanted) {
+        return Ok(Arc::clone(nets));
+    }
+    let kinds = wanted.0.iter().map(|name| LpipsKind::named(name));
+    let kinds = kinds.collect::<Result<Vec<_>, Error>>();
+    let kinds = kinds.map_err(|error| to_python(error.about("lpips")))?;
+    let nets = LpipsMetrics::load(&kinds, wanted.1.as_deref()).map_err(to_python)?;
+    let nets = Arc::new(nets);
+    *known = Some((wanted, Arc::clone(&nets)));
+    Ok(nets)
+}
+
+/// The comparison of two pictures as JSON, and the FLIP error of every pixel. LPIPS is measured by the networks of the
+/// names in `lpips`.
 #[pyfunction]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     a: Floats<'_>,
     b: Floats<'_>,
     protocol: &str,
+    lpips: Vec<String>,
+    weights: Option<PathBuf>,
 ) -> PyResult<(String, Bound<'py, PyAny>)> {
     let protocol = Protocol::named(protocol).map_err(|error| to_python(error.about("protocol")))?;
     let [a, b] = [("a", a), ("b", b)].map(|(name, rgba)| frame_of_array(name, &rgba));
     let (a, b): (Frame, Frame) = (a?, b?);
-    let (comparison, map) = run(py, |_| compare_with_map(&a, &b, protocol))?;
+    let nets = nets(lpips, weights)?;
+    let (comparison, map, distances) = run(py, |_| {
+        let (comparison, map) = compare_with_map(&a, &b, protocol)?;
+        Ok((comparison, map, nets.measure([&a, &b], protocol)?))
+    })?;
     let mut document = serde_json::json!(comparison);
+    let distances = serde_json::json!(distances);
+    for (key, distance) in distances.as_object().into_iter().flatten() {
+        document[key] = distance.clone();
+    }
     document["protocol"] = serde_json::json!(protocol);
     let shape = [a.height() as usize, a.width() as usize];
     Ok((document.to_string(), array(py, map, &shape)?))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import pathlib
 import pickle
 import subprocess
@@ -167,6 +168,19 @@ def test_comparison() -> None:
         quadrille.compare(grey[..., 0], other)
     with pytest.raises(ValueError, match="protocol: expected"):
         quadrille.compare(grey, other, protocol="best")
+
+
+def test_lpips_names_the_way_to_its_weights(tmp_path: pathlib.Path) -> None:
+    grey = np.full((40, 40, 3), 128, np.uint8)
+    with pytest.raises(ValueError, match="lpips: expected one of vgg, alex, vgg-scaled"):
+        quadrille.compare(grey, grey, lpips="resnet")
+    with pytest.raises(FileNotFoundError, match="lpips-alex"):
+        quadrille.compare(grey, grey, lpips=["alex"], lpips_weights=tmp_path)
+    weights = os.environ.get("QUADRILLE_LPIPS_WEIGHTS")
+    if weights is None:
+        pytest.skip("QUADRILLE_LPIPS_WEIGHTS names no weights")
+    found = quadrille.compare(grey, grey // 2, lpips=["alex", "vgg"], lpips_weights=weights)
+    assert 0 < found["lpips_alex"] < 1 and 0 < found["lpips_vgg"] < 1 and "lpips_vgg_scaled" not in found
 
 
 def test_simulation(vase: Vase, view: quadrille.Camera) -> None:

@@ -107,12 +107,12 @@ impl LpipsMetrics {
         &self.kinds
     }
 
-    /// Measures two opaque pictures under `protocol`.
-    pub(super) fn measure(
-        &self,
-        [a, b]: [&Frame; 2],
-        protocol: Protocol,
-    ) -> Result<LpipsDistances> {
+    /// Measures two pictures, premultiplied and so over black, under `protocol`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](quadrille_base::Error::Argument) for pictures of different sizes, or smaller than a network
+    /// accepts.
+    pub fn measure(&self, [a, b]: [&Frame; 2], protocol: Protocol) -> Result<LpipsDistances> {
         let mut distances = LpipsDistances::default();
         for kind in &self.kinds {
             let net = self.nets.iter().find(|(net, _)| *net == kind.net());

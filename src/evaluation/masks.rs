@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files;
+use quadrille_base::image::orientation::have_equal_proportions;
 use quadrille_base::image::resize::{ResizedValues, resized};
 
 use super::pairing::photos_in;
@@ -94,37 +95,6 @@ impl Masks {
                 let expected = "a pixel that counts (0.5 or brighter; of alpha, more opaque)";
                 Err(Error::malformed(file, "mask", expected, "none"))
             }
-        }
-    }
-}
-
-/// Whether two sizes are the same picture at two scales: for some scale, the sides of the larger one are within a pixel
-/// of the sides of the smaller one, since programs round them up, down and to the nearest.
-pub(super) fn have_equal_proportions(a: [u32; 2], b: [u32; 2]) -> bool {
-    let [large, small] = if a[0] >= b[0] { [a, b] } else { [b, a] };
-    let scales = [0, 1].map(|side| {
-        let at = |pixels: f64| (f64::from(small[side]) + pixels) / f64::from(large[side]);
-        [at(-1.0), at(1.0)]
-    });
-    let [[least, most], [other_least, other_most]] = scales;
-    least <= other_most && other_least <= most
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn proportions_agree_to_a_pixel() {
-        for (a, b, expected) in [
-            ([5025, 3312], [1256, 828], true),
-            ([1957, 1091], [980, 545], true),
-            ([980, 545], [980, 546], true),
-            ([980, 545], [545, 980], false),
-            ([640, 480], [640, 360], false),
-            ([100, 100], [1000, 1030], false),
-        ] {
-            assert_eq!(have_equal_proportions(a, b), expected, "{a:?} {b:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,14 +112,26 @@ def read_picture(path: str | os.PathLike[str]) -> Picture:
     return Picture(_quadrille.read_picture(os.fspath(path)))
 
 
-def compare(a: object, b: object, *, protocol: str = "inria", error_map: bool = False) -> dict[str, Any]:
+def compare(
+    a: object,
+    b: object,
+    *,
+    protocol: str = "inria",
+    lpips: str | Sequence[str] = (),
+    lpips_weights: str | os.PathLike[str] | None = None,
+    error_map: bool = False,
+) -> dict[str, Any]:
     """Differences of two pictures of the same size, over black, with 1 as the peak.
 
     Parameters
     ----------
     a, b : pictures, or arrays [H, W, 4] (premultiplied) or [H, W, 3] of float, or of uint8 (0 to 255).
-    protocol : ``"inria"`` clamps and rounds to 8 bits first, as the published numbers of 3DGS do; ``"float"`` does
-        neither.
+    protocol : ``"inria"`` clamps and rounds to 8 bits first, as the published numbers of 3DGS do; ``"gsplat"`` clamps;
+        ``"float"`` does neither.
+    lpips : perceptual distances to measure, ``"vgg"`` (values of 0 to 1, as the original trainer), ``"alex"`` (scaled to
+        -1 to 1, as gsplat and nerfstudio) or ``"vgg-scaled"``: ``lpips_vgg``, ``lpips_alex``, ``lpips_vgg_scaled``.
+    lpips_weights : file or folder of their weights; by default the environment variable ``QUADRILLE_LPIPS_WEIGHTS``, else
+        ``~/.cache/quadrille``, where ``python/tools/lpips_weights.py`` writes them.
     error_map : also return ``flip_map``, the FLIP error of every pixel, [H, W].
 
     Returns
@@ -132,7 +144,9 @@ def compare(a: object, b: object, *, protocol: str = "inria", error_map: bool = 
     >>> round(quadrille.compare(grey(0.5), grey(0.625), protocol="float")["psnr_db"], 2)
     18.06
     """
-    text, flip = _quadrille.compare(_rgba(a, "a"), _rgba(b, "b"), protocol)
+    kinds = [lpips] if isinstance(lpips, str) else list(lpips)
+    weights = None if lpips_weights is None else os.fspath(lpips_weights)
+    text, flip = _quadrille.compare(_rgba(a, "a"), _rgba(b, "b"), protocol, kinds, weights)
     found: dict[str, Any] = json.loads(text)
     if error_map:
         found["flip_map"] = flip

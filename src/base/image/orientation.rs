@@ -72,6 +72,18 @@ impl Orientation {
     }
 }
 
+/// Whether two sizes (width, height) are the same picture at two scales: for some scale, the sides of the larger one are
+/// within a pixel of the sides of the smaller one, since programs round them up, down and to the nearest.
+pub fn have_equal_proportions(a: [u32; 2], b: [u32; 2]) -> bool {
+    let [large, small] = if a[0] >= b[0] { [a, b] } else { [b, a] };
+    let scales = [0, 1].map(|side| {
+        let at = |pixels: f64| (f64::from(small[side]) + pixels) / f64::from(large[side]);
+        [at(-1.0), at(1.0)]
+    });
+    let [[least, most], [other_least, other_most]] = scales;
+    least <= other_most && other_least <= most
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +113,20 @@ mod tests {
             let (right, bottom) = (width - 1, height - 1);
             let found = [at(0, 0), at(right, 0), at(0, bottom), at(right, bottom)];
             assert_eq!(found, corners, "orientation {number}");
+        }
+    }
+
+    #[test]
+    fn proportions_agree_to_a_pixel() {
+        for (a, b, expected) in [
+            ([5025, 3312], [1256, 828], true),
+            ([1957, 1091], [980, 545], true),
+            ([980, 545], [980, 546], true),
+            ([980, 545], [545, 980], false),
+            ([640, 480], [640, 360], false),
+            ([100, 100], [1000, 1030], false),
+        ] {
+            assert_eq!(have_equal_proportions(a, b), expected, "{a:?} {b:?}");
         }
     }
 }

@@ -16,12 +16,10 @@ use std::path::Path;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files::Photo;
-use quadrille_base::image::orientation::Orientation;
+use quadrille_base::image::orientation::{Orientation, have_equal_proportions};
 use quadrille_base::image::resize::{ResizedValues, resized};
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
-
-use super::masks::have_equal_proportions;
 
 /// The filter of resized photos in words, for the conditions of a comparison.
 pub const RESIZED_BY: &str = "bicubic (a = -0.5, antialiased, 8 bits, as Pillow's BICUBIC)";
@@ -53,27 +51,22 @@ fn with_text(hash: u64, text: &str) -> u64 {
 }
 
 /// The photo `path` for a camera of the proportions of `size`: upright, unless only the stored rows and columns fit.
-/// COLMAP and the trainers ignore the orientation that cameras write into photos, so that their cameras belong to the
-/// stored pixels.
 fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, Option<String>) {
     let values = match photo.is_eight_bit {
         true => ResizedValues::EightBit,
         false => ResizedValues::Float,
     };
-    let stored = [photo.stored.width(), photo.stored.height()];
-    let upright = photo.orientation.upright_size(stored);
-    let fits = |own| have_equal_proportions(own, size);
     if photo.orientation == Orientation::UPRIGHT {
         return (photo.stored, values, None);
     }
-    if fits(stored) && !fits(upright) {
+    let path = path.display();
+    if photo.is_seen_as_stored(size) {
         let warning = format!(
-            "{}: its EXIF orientation is ignored, since the camera has the proportions of the stored pixels",
-            path.display()
+            "{path}: its EXIF orientation is ignored, since the camera has the proportions of the stored pixels"
         );
         return (photo.stored, values, Some(warning));
     }
-    let warning = format!("{}: turned as its EXIF orientation says", path.display());
+    let warning = format!("{path}: turned as its EXIF orientation says");
     (photo.upright(), values, Some(warning))
 }
 

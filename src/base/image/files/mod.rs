@@ -30,7 +30,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::orientation::Orientation;
+use super::orientation::{Orientation, have_equal_proportions};
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
 use crate::output::{write_whole, write_whole_task};
@@ -193,6 +193,14 @@ impl Photo {
     /// The picture as it is looked at.
     pub fn upright(self) -> Frame {
         self.orientation.upright(self.stored)
+    }
+
+    /// Whether a camera whose pictures have the proportions of `size` belongs to the pixels as stored: they fit, and the
+    /// upright picture does not. COLMAP and the trainers ignore the orientation that cameras write into photos.
+    pub fn is_seen_as_stored(&self, size: [u32; 2]) -> bool {
+        let stored = [self.stored.width(), self.stored.height()];
+        let upright = self.orientation.upright_size(stored);
+        have_equal_proportions(stored, size) && !have_equal_proportions(upright, size)
     }
 }
 
