@@ -91,3 +91,35 @@ fn lines_are_printed_as_views_finish() {
     assert!(next().starts_with(&format!("shot_{} ", CAMERAS - 1)));
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn a_conversion_of_the_same_call_is_not_made_again() {
+    let place = Place::new();
+    let is_kept = |flags: &[&str]| {
+        let call = ["convert", "scene.ply", "-o", "a.spz", "--resume"];
+        let output = place.expect(DONE, &[&call[..], flags].concat());
+        String::from_utf8(output.stdout).unwrap().contains("kept")
+    };
+    assert!(!is_kept(&[]));
+    let first = fs::read(place.path("a.spz")).unwrap();
+    assert!(is_kept(&[]));
+    assert!(!is_kept(&["--sh", "0"]), "another flag");
+    assert!(is_kept(&["--sh", "0"]));
+    assert!(!is_kept(&["--prune", "0.01", "--cameras", "cameras.json"]));
+    assert!(is_kept(&["--prune", "0.01", "--cameras", "cameras.json"]));
+    let cameras = fs::read_to_string(place.path("cameras.json")).unwrap();
+    fs::write(place.path("cameras.json"), cameras + "\n").unwrap();
+    assert!(
+        !is_kept(&["--prune", "0.01", "--cameras", "cameras.json"]),
+        "other cameras"
+    );
+    assert!(!is_kept(&[]));
+    fs::write(place.path("a.spz"), &first[..first.len() / 2]).unwrap();
+    assert!(!is_kept(&[]), "half of the output");
+    assert_eq!(fs::read(place.path("a.spz")).unwrap(), first);
+    let mut scene = fs::read(place.path("scene.ply")).unwrap();
+    let last = scene.len() - 1;
+    scene[last] ^= 1;
+    fs::write(place.path("scene.ply"), scene).unwrap();
+    assert!(!is_kept(&[]), "another scene");
+}
