@@ -21,7 +21,7 @@ use super::summary::Summary;
 /// Maximum size of a page in bytes: what a mail or a report still carries (assumed).
 const MAX_PAGE_BYTES: usize = 36 << 20;
 /// Pairs whose pictures a page shows, the worst ones (assumed); all pairs are in its table.
-const MOST_SHOWN: usize = 250;
+pub(super) const MOST_SHOWN: usize = 250;
 /// Bytes of the text of a pair (assumed): its numbers, three times its name, its elements.
 const TEXT_BYTES: usize = 4 << 10;
 

@@ -55,6 +55,11 @@ impl PairPictures {
         }
     }
 
+    /// Whether there are no pictures.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.size == [0; 2]
+    }
+
     /// The pictures as CSS variables, each of which several boxes show.
     pub(super) fn variables(&self) -> String {
         let mut style = String::new();
