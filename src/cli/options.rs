@@ -11,7 +11,7 @@ use quadrille_base::shading::{Profile, StopRule};
 use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
-use quadrille_gpu::overlay::ASSIGNMENT;
+use quadrille_machine::overlay::ASSIGNMENT;
 use quadrille_scene::text_file::read_text;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 

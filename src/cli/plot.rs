@@ -12,6 +12,8 @@ use quadrille_base::parse::{finite, parsed};
 use quadrille_charts::{Drawing, Paper};
 use quadrille_plots::{Combine, Fields, Filter, Kind, Plot, Plotted};
 
+/// Extension of the file of the plotted numbers: not that of the rows that `bench --csv` prints, which may lie beside.
+const NUMBERS: &str = "plot.csv";
 /// Least and largest side of a plot in millimetres.
 const SIDES_MM: [f64; 2] = [20.0, 1000.0];
 /// Least and largest text in points.
@@ -21,7 +23,7 @@ const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 ///
 /// Reads the results files of `quadrille bench`, or CSV of bench and sim, and draws any field over any other one. Rows
 /// that agree in --x and --series are one point, their mean unless --combine says otherwise. OUT ends in .svg or
-/// .pdf; the files have all colours and fonts of their own, and OUT.csv beside them has the plotted numbers.
+/// .pdf; the files have all colours and fonts of their own, and OUT.plot.csv beside them has the plotted numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
@@ -30,7 +32,7 @@ pub(super) struct Args {
     /// files, the field "file" has the name
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
-    /// Plot to write, .svg or .pdf, with the plotted numbers as .csv beside it; may be given twice. "-" writes an SVG
+    /// Plot to write, .svg or .pdf, with the plotted numbers as .plot.csv beside it; may be given twice. "-" writes an SVG
     /// to standard output
     #[arg(
         short,
@@ -207,7 +209,7 @@ fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) ->
             continue;
         }
         write_whole(path, |out| out.write_all(&bytes))?;
-        write_whole(&path.with_extension("csv"), |out| {
+        write_whole(&path.with_extension(NUMBERS), |out| {
             out.write_all(csv.as_bytes())
         })?;
     }
@@ -234,7 +236,7 @@ impl Args {
         let mut tables: Vec<PathBuf> = Vec::new();
         for (_, path) in files.iter().filter(|(_, path)| path != Path::new("-")) {
             outputs.add("-o", path)?;
-            let table = path.with_extension("csv");
+            let table = path.with_extension(NUMBERS);
             if !tables.contains(&table) {
                 outputs.add("the numbers beside -o", &table)?;
                 tables.push(table);

@@ -19,7 +19,6 @@ use super::geometry::crossbar::CrossbarSpec;
 use super::geometry::distributor::DistributorSpec;
 use super::geometry::vertex::VertexSpec;
 use super::gscore::spec::GscoreSpec;
-use super::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
@@ -36,6 +35,7 @@ use crate::coalesce::quad_reorder::QruSpec;
 use crate::coalesce::tile_coalescing::TcSpec;
 use crate::coalesce::tile_grid_coalescing::TgcSpec;
 use quadrille_base::error::{Error, Result};
+use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Rate, Specification, spec};
 
 spec! {

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::bytes;
-use quadrille_machine::spec::{Field, Specification, is_in_bytes};
+use quadrille_machine::overlay::put;
+use quadrille_machine::spec::{Field, Specification};
 
 /// A unit from outside this crate: its specification with values, and the pipeline that it is part of.
 #[derive(Debug, Clone)]
@@ -158,64 +158,4 @@ impl Serialize for Extensions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|e| (e.unit, &e.values)))
     }
-}
-
-/// The size that a text such as `4MB` gives.
-fn size(value: &toml::Value) -> Option<i64> {
-    i64::try_from(bytes(value.as_str()?)?).ok()
-}
-
-/// Replaces an existing field. Sizes in bytes may be texts such as `4MB`. Fields of either kind accept `64`, `64.0` and `6.4e1`.
-pub(crate) fn put(
-    unit_table: &mut toml::Table,
-    unit: &str,
-    field: &str,
-    value: toml::Value,
-    from: &str,
-) -> Result<()> {
-    let names: Vec<_> = unit_table.keys().cloned().collect();
-    let Some(slot) = unit_table.get_mut(field) else {
-        return Err(Error::argument(
-            from,
-            format!("a field of {unit} ({})", names.join(", ")),
-            field,
-        ));
-    };
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        reason = "a number that a person typed, and an integer below 2^53"
-    )]
-    let value = match (&slot, value) {
-        (toml::Value::Integer(_), value) if size(&value).is_some() => {
-            if !is_in_bytes(field) {
-                let expected = "a number without a unit, since the field is no size in bytes";
-                let what = format!("{from}: {unit}.{field}");
-                return Err(Error::argument(what, expected, value.to_string()));
-            }
-            toml::Value::Integer(size(&value).unwrap_or(0))
-        }
-        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
-        (toml::Value::Integer(_), toml::Value::Float(f)) if f.fract() == 0.0 && f.abs() < 9e15 => {
-            toml::Value::Integer(f as i64)
-        }
-        (_, value) => value,
-    };
-    // A rate is written as a whole number or as a ratio, whatever it is now.
-    let is_ratio = |value: &toml::Value| value.as_str().is_some_and(|text| text.contains('/'));
-    if is_ratio(&value) && slot.is_integer() || is_ratio(slot) && value.is_integer() {
-        *slot = value;
-        return Ok(());
-    }
-    let negative = matches!(value, toml::Value::Integer(..0));
-    if !value.same_type(slot) || negative {
-        let least = if negative { " from 0" } else { "" };
-        return Err(Error::argument(
-            format!("{from}: {unit}.{field}"),
-            format!("a value of type {}{least}", slot.type_str()),
-            value.to_string(),
-        ));
-    }
-    *slot = value;
-    Ok(())
 }

@@ -67,7 +67,6 @@ pub mod method;
 mod optional_parts;
 pub mod outcome;
 pub mod outcome_counts;
-pub mod overlay;
 pub mod passes;
 pub mod raster;
 pub mod result;

@@ -6,6 +6,7 @@ pub mod issue_port;
 pub mod ledger;
 pub mod maps;
 pub mod memory;
+pub mod overlay;
 pub mod packets;
 pub mod rate;
 pub mod rate_limiter;

@@ -129,7 +129,7 @@ fn numbers_are_those_of_the_csv() {
         "--x", "tc.bins", "--y", "speedup", "--series", "variant", "-o", "one.svg",
     ];
     plot(&place, &[&lines[..], &one].concat());
-    let plotted = table(&read(&place, "one.csv"));
+    let plotted = table(&read(&place, "one.plot.csv"));
     let all = rows(&place);
     let chosen: Vec<_> = all
         .iter()
@@ -163,7 +163,7 @@ fn numbers_are_those_of_the_csv() {
     ]
     .concat();
     plot(&place, &bars);
-    let plotted = table(&read(&place, "bars.csv"));
+    let plotted = table(&read(&place, "bars.plot.csv"));
     let mut means = Vec::new();
     for scene in ["small", "a <b> & \"c\""] {
         let is_chosen = |row: &&BTreeMap<String, String>| {
@@ -263,7 +263,7 @@ fn every_kind_is_a_file_of_its_own() {
         );
         assert_eq!(fs::read(place.path("b.pdf")).unwrap(), pdf, "{kind:?}");
         assert_eq!(read(&place, "b.svg"), svg);
-        assert_eq!(read(&place, "b.csv"), read(&place, "a/plot.csv"));
+        assert_eq!(read(&place, "b.plot.csv"), read(&place, "a/plot.plot.csv"));
     }
     let stdout = [
         "plot",
@@ -321,7 +321,7 @@ fn csv_and_several_files_are_read() {
         DONE,
         &[&["plot", "rows.jsonl", "other.csv"], &fields[..]].concat(),
     );
-    let plotted = table(&read(&place, "a.csv"));
+    let plotted = table(&read(&place, "a.plot.csv"));
     let of = |file: &str| {
         let points = plotted.iter().filter(|p| p["file"] == file);
         points.map(|p| p["cycles"].clone()).collect::<Vec<_>>()
@@ -358,7 +358,7 @@ fn rows_of_meshes_are_plotted() {
         place.expect(DONE, &["bench", "suite.toml", "-o", &results, "-q"]);
         let fields = ["--x", x, "--y", y, "--series", series, "-o", "a.svg", "-q"];
         place.expect(DONE, &[&["plot", &results], &fields[..]].concat());
-        assert_eq!(table(&read(&place, "a.csv")).len(), 2, "{workload}");
+        assert_eq!(table(&read(&place, "a.plot.csv")).len(), 2, "{workload}");
         check_svg(&read(&place, "a.svg"));
     }
 }
@@ -394,17 +394,25 @@ fn wrong_plots_are_refused_by_flag() {
     refused(&with(&["-o", "a.svg"]), &["-o", "a.svg"]);
     // Reads of what is written.
     let csv = place.expect(DONE, &["bench", "rows.jsonl", "--csv"]).stdout;
-    fs::write(place.path("b.csv"), csv).unwrap();
+    fs::write(place.path("b.csv"), &csv).unwrap();
+    fs::write(place.path("b.plot.csv"), &csv).unwrap();
     let over = [
-        "plot", "b.csv", "-o", "b.svg", "--x", "scene", "--y", "cycles",
+        "plot",
+        "b.plot.csv",
+        "-o",
+        "b.svg",
+        "--x",
+        "scene",
+        "--y",
+        "cycles",
     ];
-    place.expect_error(USAGE, &over, &["b.csv", "which is read"]);
+    place.expect_error(USAGE, &over, &["b.plot.csv", "which is read"]);
     fs::create_dir(place.path("c.svg")).unwrap();
     let folder = [
         "plot", "b.csv", "-o", "c.svg", "--x", "scene", "--y", "cycles",
     ];
     place.expect_error(UNWRITABLE, &folder, &["c.svg"]);
-    assert!(!place.names().contains("a.svg") && !place.names().contains("a.csv"));
+    assert!(!place.names().contains("a.svg") && !place.names().contains("a.plot.csv"));
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn configurations_are_read_back_and_checked() {
         (&["--preset", "tpu"], &["tpu", "rtx-a6000"]),
         (
             &["--config", "wrong.toml"],
-            &["wrong.toml", "tile", "a unit"],
+            &["wrong.toml", "tile.bins", "tc.bins or tgc.bins"],
         ),
     ] {
         fs::write(place.path("wrong.toml"), "[tile]\nbins = 9\n").unwrap();

@@ -16,7 +16,7 @@ use quadrille_deferred::config::DeferredConfig;
 use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::memory::depth_buffer::DepthFormat;
 use quadrille_deferred::sample::pattern::PixelPattern;
-use quadrille_gpu::overlay::{ASSIGNMENT, as_toml, overlaid};
+use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid};
 use quadrille_mesh::frame::Faces;
 use quadrille_suite::deferred_runs::{DeferredRunSettings, PipelineSettings};
 use quadrille_suite::rows::{DeferredPipeline, MemoQuads, ShadingGridKind, TileSide};

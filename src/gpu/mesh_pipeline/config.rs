@@ -6,9 +6,9 @@ use super::cores::PixelShaderSpec;
 use super::grids::GridsSpec;
 use super::quads::QuadsSpec;
 use crate::config::Config;
-use crate::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use quadrille_base::error::{Error, Result};
 use quadrille_machine::Field;
+use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use quadrille_mesh::merge::pmu::PmuSpec;
 use quadrille_mesh::merge::qfm::QfmSpec;
 
