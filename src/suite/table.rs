@@ -242,7 +242,7 @@ mod tests {
         );
         assert_eq!(het.metric.published_mean, Some(1.80));
         let text = table(&rows);
-        for word in ["quads", "qm on top", "3.000"] {
+        for word in ["speedup", "qm on top", "3.000"] {
             assert!(text.contains(word), "{word}: {text}");
         }
         assert!(
