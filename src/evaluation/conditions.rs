@@ -25,6 +25,7 @@ impl Conditions {
         let (values, windows) = match self.protocol {
             Protocol::Inria => ("clamped and rounded to 8 bits", "zeros beyond the edge"),
             Protocol::Gsplat => ("clamped and not rounded", "mirrored beyond the edge"),
+            Protocol::Nerfstudio => ("clamped and not rounded", "within the picture"),
             Protocol::Float => ("neither clamped nor rounded", "zeros beyond the edge"),
         };
         let identical = match summary.identical {

@@ -170,6 +170,29 @@ fn gsplat_mirrors_the_picture_at_its_edge() {
     }
 }
 
+/// SSIM by pytorch_msssim 1.0.0, `ssim(a, b, data_range=1.0)`, whose window is in single precision.
+#[test]
+fn nerfstudio_leaves_out_windows_that_reach_beyond_the_edge() {
+    for (width, height, ssim) in [
+        (96, 64, 0.964_340_220_576_108),
+        (13, 12, 0.669_404_223_055_379_3),
+    ] {
+        let [a, b] = [
+            picture(width, height, texture, unit),
+            picture(width, height, noisy, unit),
+        ];
+        let got = compare(&a, &b, Protocol::Nerfstudio).unwrap();
+        assert_near("ssim", got.ssim, ssim, SINGLE);
+    }
+    // Of a picture that holds no window, all pixels count.
+    let [a, b] = [picture(5, 3, texture, unit), picture(5, 3, noisy, unit)];
+    let all = compare(&a, &b, Protocol::Float).unwrap();
+    assert_eq!(
+        compare(&a, &b, Protocol::Nerfstudio).unwrap().ssim,
+        all.ssim
+    );
+}
+
 #[test]
 fn flip_of_flat_colours() {
     // By flip-evaluator 1.7, 30 x 20 pixels of one colour each.

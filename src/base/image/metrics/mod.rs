@@ -33,7 +33,7 @@ pub struct Comparison {
     pub psnr_db: Option<f64>,
     /// Structural similarity (Wang et al. 2004): 11 x 11 Gaussian window of sigma 1.5, C1 = 0.01^2, C2 = 0.03^2, mean
     /// over pixels and channels; 1 when identical. Beyond the edge are zeros; under [`Protocol::Gsplat`], the mirrored
-    /// picture.
+    /// picture; and [`Protocol::Nerfstudio`] leaves out pixels whose windows reach there.
     pub ssim: f64,
     /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in
     /// `[0, 1]`; 0 when identical.
@@ -182,8 +182,9 @@ impl Measure<'_> {
         let counted = errors.iter().enumerate().filter(|(at, _)| pair.counts(*at));
         let sum: f64 = counted.map(|(_, error)| f64::from(*error)).sum();
         let border = match self.protocol {
-            Protocol::Gsplat => Border::Mirrored,
-            Protocol::Inria | Protocol::Float => Border::Zero,
+            Protocol::Gsplat => Some(Border::Mirrored),
+            Protocol::Nerfstudio => None,
+            Protocol::Inria | Protocol::Float => Some(Border::Zero),
         };
         let comparison = Comparison {
             psnr_db: psnr::psnr_db(mse),

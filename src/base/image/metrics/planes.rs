@@ -13,7 +13,10 @@ choice! {
         Inria = "inria",
         /// Clamped to `[0, 1]` and not rounded, as gsplat measures its renders (`examples/simple_trainer.py`). SSIM
         /// mirrors the picture at its edge, as `torchmetrics` does since version 1.4.
-        Gsplat = "gsplat" | "nerfstudio",
+        Gsplat = "gsplat",
+        /// As gsplat, but SSIM is the mean over the pixels whose windows lie within the picture, as `pytorch_msssim`
+        /// computes it for splatfacto of nerfstudio.
+        Nerfstudio = "nerfstudio",
         /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
         Float = "float",
     }
@@ -24,7 +27,7 @@ impl Protocol {
     fn converted(self, value: f32) -> f32 {
         match self {
             Self::Inria => f32::from(to_8_bit(value)) / f32::from(u8::MAX),
-            Self::Gsplat => value.clamp(0.0, 1.0),
+            Self::Gsplat | Self::Nerfstudio => value.clamp(0.0, 1.0),
             Self::Float => value,
         }
     }
@@ -60,7 +63,7 @@ impl Pair {
             height: a.height() as usize,
             peak: match protocol {
                 Protocol::Inria => f32::from(u8::MAX),
-                Protocol::Gsplat | Protocol::Float => 1.0,
+                Protocol::Gsplat | Protocol::Nerfstudio | Protocol::Float => 1.0,
             },
             colours: [empty(), empty()],
             mask: mask.map(<[bool]>::to_vec),

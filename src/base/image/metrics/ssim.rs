@@ -22,8 +22,27 @@ const C2: f64 = 0.03 * 0.03;
 
 /// Mean structural similarity over the pixels that count and the three channels: -1 to 1, and 1 for equal pictures. It
 /// is computed in double precision, since variances are small differences of large means.
-pub(super) fn ssim(pair: &Pair, border: Border) -> f64 {
+///
+/// `border` says what lies beyond the edge; `None` leaves out the pixels whose windows reach beyond it. Where no pixel is
+/// left, the similarity is that of zeros beyond the edge.
+pub(super) fn ssim(pair: &Pair, border: Option<Border>) -> f64 {
     let window = window();
+    let margin = match border {
+        Some(_) => 0,
+        None => usize::from(WINDOW_PIXELS / 2),
+    };
+    let border = border.unwrap_or(Border::Zero);
+    let is_inside = |at: usize| {
+        let (x, y) = (at % pair.width, at / pair.width);
+        let within = |at: usize, length: usize| at >= margin && at + margin < length;
+        pair.counts(at) && within(x, pair.width) && within(y, pair.height)
+    };
+    let counted = (0..pair.width * pair.height)
+        .filter(|at| is_inside(*at))
+        .count();
+    if counted == 0 {
+        return ssim(pair, Some(border));
+    }
     let [a, b] = &pair.colours;
     let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
@@ -31,13 +50,13 @@ pub(super) fn ssim(pair: &Pair, border: Border) -> f64 {
             .into_par_iter()
             .map_init(WindowedMeans::default, |rows, y| {
                 rows.filter((a, b), pair, (&window, border), y);
-                let counted = (0..pair.width).filter(|x| pair.counts(y * pair.width + x));
+                let counted = (0..pair.width).filter(|x| is_inside(y * pair.width + x));
                 counted.map(|x| rows.similarity(x)).sum()
             });
         // Summed in the order of the rows, so that threads do not change the result.
         sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
     }
-    sum / (3.0 * pair.counted() as f64)
+    sum / (3.0 * counted as f64)
 }
 
 /// The window along one axis, of sum 1.
