@@ -7,6 +7,7 @@ use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 
 use super::limits::stated_size;
+use super::photo::stated_orientation;
 use super::png::{io_error, rgb};
 use crate::error::{Error, Result};
 use crate::image::orientation::Orientation;
@@ -70,14 +71,6 @@ fn check_end(content: &[u8], named: &Path) -> Result<()> {
         "none: the file is cut off",
     );
     Err(Error::malformed(named, "end of the file", expected, found))
-}
-
-/// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.
-pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> Orientation {
-    let stated = decoder.orientation();
-    stated.map_or(Orientation::UPRIGHT, |stated| {
-        Orientation::of_exif(stated.to_exif())
-    })
 }
 
 /// Writes an opaque picture without subsampling of its chroma (4:4:4).

@@ -22,6 +22,7 @@ mod jpeg;
 mod limits;
 mod npy;
 mod npy_header;
+mod photo;
 mod planes;
 mod png;
 mod webp;
@@ -30,12 +31,13 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::orientation::{Orientation, have_equal_proportions};
+use super::orientation::Orientation;
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
 use crate::output::{write_whole, write_whole_task};
 use crate::task::Task;
 pub use jpeg::JpegQuality;
+pub use photo::Photo;
 pub use planes::Plane;
 pub use webp::encode_webp;
 
@@ -176,32 +178,6 @@ fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
 /// As [`read`], without [`Error::Read`].
 pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     decode_photo(content, named).map(Photo::upright)
-}
-
-/// A picture as a file holds it.
-#[derive(Debug, Clone)]
-pub struct Photo {
-    /// The pixels in the order of the file.
-    pub stored: Frame,
-    /// Orientation that the file states in its EXIF data.
-    pub orientation: Orientation,
-    /// Whether the file holds 8 bits per channel.
-    pub is_eight_bit: bool,
-}
-
-impl Photo {
-    /// The picture as it is looked at.
-    pub fn upright(self) -> Frame {
-        self.orientation.upright(self.stored)
-    }
-
-    /// Whether a camera whose pictures have the proportions of `size` belongs to the pixels as stored: they fit, and the
-    /// upright picture does not. COLMAP and the trainers ignore the orientation that cameras write into photos.
-    pub fn is_seen_as_stored(&self, size: [u32; 2]) -> bool {
-        let stored = [self.stored.width(), self.stored.height()];
-        let upright = self.orientation.upright_size(stored);
-        have_equal_proportions(stored, size) && !have_equal_proportions(upright, size)
-    }
 }
 
 /// Reads the picture file `path` without turning it upright.

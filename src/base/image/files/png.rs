@@ -7,10 +7,9 @@ use image::codecs::png::{PngDecoder, PngEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 use png::{ColorType, Compression, Encoder, SrgbRenderingIntent};
 
-use super::Photo;
 use super::band::PushBand;
-use super::jpeg::stated_orientation;
 use super::limits::{check_compressed_length, stated_size};
+use super::photo::{Photo, stated_orientation};
 use crate::error::{Error, Result};
 use crate::image::{Frame, to_8_bit};
 

@@ -1,0 +1,40 @@
+//! Photos: pictures whose files state how they are turned.
+
+use image::ImageDecoder;
+
+use crate::image::Frame;
+use crate::image::orientation::{Orientation, have_equal_proportions};
+
+/// A picture as a file holds it.
+#[derive(Debug, Clone)]
+pub struct Photo {
+    /// The pixels in the order of the file.
+    pub stored: Frame,
+    /// Orientation that the file states in its EXIF data.
+    pub orientation: Orientation,
+    /// Whether the file holds 8 bits per channel.
+    pub is_eight_bit: bool,
+}
+
+impl Photo {
+    /// The picture as it is looked at.
+    pub fn upright(self) -> Frame {
+        self.orientation.upright(self.stored)
+    }
+
+    /// Whether a camera whose pictures have the proportions of `size` belongs to the pixels as stored: they fit, and the
+    /// upright picture does not. COLMAP and the trainers ignore the orientation that cameras write into photos.
+    pub fn is_seen_as_stored(&self, size: [u32; 2]) -> bool {
+        let stored = [self.stored.width(), self.stored.height()];
+        let upright = self.orientation.upright_size(stored);
+        have_equal_proportions(stored, size) && !have_equal_proportions(upright, size)
+    }
+}
+
+/// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.
+pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+    let stated = decoder.orientation();
+    stated.map_or(Orientation::UPRIGHT, |stated| {
+        Orientation::of_exif(stated.to_exif())
+    })
+}
