@@ -1,144 +1,28 @@
 //! `compare`: compares pictures, films, scenes, or a scene and photos.
 
+mod args;
 mod layers;
 mod observer;
 mod opened;
 mod outputs;
 
-use std::path::PathBuf;
-
 use anyhow::Context;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
+pub(super) use self::args::Args;
 use self::layers::ComparedLayers;
 use self::observer::Console;
-use self::opened::{Kind, Opened, kind_of};
-use self::outputs::{OutputFlags, PageFacts};
-use super::choice::one_of;
+use self::opened::{Kind, Opened, kind_of, warn_unmatched};
+use self::outputs::PageFacts;
 use super::console::{Exit, Verbosity, fail, print, print_json};
-use super::exposures::ExposureFlags;
-use super::inputs::SceneFlags;
 use super::least_psnr::check_psnr;
-use super::options::parse_profile;
-use super::outputs::{Background, parse_background};
-use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::metrics::Protocol;
-use quadrille_base::parse::finite;
-use quadrille_base::shading::Profile;
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
-    Column, Conditions, Evaluated, Evaluator, LpipsKind, LpipsMetrics, Masks, PairSource, Row,
-    Summary, TextRows,
+    Column, Conditions, Evaluated, Evaluator, LpipsMetrics, Masks, PairSource, Row, Summary,
+    TextRows,
 };
-
-/// Maximum number of files without a partner that are named.
-const LISTED_UNMATCHED: usize = 10;
-
-/// Compare pictures, films, scenes, or a scene and its photos
-///
-/// A and B are two pictures, two folders of pictures, two films (.y4m or .apng), two scenes, or a scene and a
-/// folder of photos. Prints PSNR (in dB; higher is closer), SSIM (1 is identical), LPIPS with --lpips and FLIP (0 is
-/// identical), the largest and the 99.9th percentile of the absolute differences, their mean square, and the largest
-/// difference of alpha; and of several pairs the mean, the median and the worst number.
-///
-/// Pictures are .png, .jpg, .exr or .npy files, recognised by their content. In folders, files with the
-/// same name form pairs; a file without a partner is paired with one whose name differs only in its
-/// extension. Photos are turned as their EXIF data say.
-///
-/// A scene and photos: the views of the camera file, of --cameras or beside the scene, are drawn and compared with
-/// the photos of their names; --view test chooses the test views of the trainers. Two scenes of any
-/// format are drawn from the same views, each by its own profile: the cameras beside the first scene, else
-/// a circle of 8 around its content, unless flags choose others.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    /// Picture, folder of pictures, film or scene; "-" reads standard input
-    a: PathBuf,
-    /// Picture of the same size, folder, film, scene, or folder of photos of the scene, to compare with
-    b: PathBuf,
-    /// Preparation of values before they are compared
-    #[arg(long, value_parser = one_of::<Protocol>(), default_value_t = Protocol::Inria)]
-    protocol: Protocol,
-    /// Colour behind both pictures, R,G,B from 0 to 1
-    #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = opaque)]
-    background: Opaque,
-    #[command(flatten)]
-    sizes: SizeFlags,
-    /// Compare only pixels that are bright in the picture of the pair's name in this folder or, with "alpha",
-    /// opaque in the picture of B; all others are black in both
-    #[arg(long, value_name = "DIR|alpha")]
-    masks: Option<PathBuf>,
-    /// Measure LPIPS by these networks: vgg, as the original trainer and gsplat with --lpips_net vgg print it, alex,
-    /// as gsplat by default and nerfstudio print it, or vgg-scaled, as its authors define it
-    #[arg(long, value_name = "NET,...", value_delimiter = ',', value_parser = one_of::<LpipsKind>())]
-    lpips: Vec<LpipsKind>,
-    /// File or folder of the weights of --lpips [default: the environment variable QUADRILLE_LPIPS_WEIGHTS, else
-    /// ~/.cache/quadrille]
-    #[arg(long, value_name = "PATH", requires = "lpips")]
-    lpips_weights: Option<PathBuf>,
-    #[command(flatten)]
-    exposures: ExposureFlags,
-    /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
-    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "html", "csv", "resize", "masks", "lpips"])]
-    layers: bool,
-    /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
-    #[arg(long, value_name = "SHARE", requires = "layers", value_parser = finite)]
-    fail_over_share: Option<f64>,
-    /// Exit with code 1 if the PSNR of any pair or view is below this, in dB; identical pictures always pass
-    #[arg(long, value_name = "DB", value_parser = finite)]
-    fail_under_psnr: Option<f64>,
-    /// Print one JSON document instead of a table
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    outputs: OutputFlags,
-    /// Renderer whose constants to use for scenes, as in `render` [default: for each scene the profile
-    /// that its file names, else inria]
-    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
-    profile: Option<Profile>,
-    #[command(flatten)]
-    reading: SceneFlags,
-    // Last, since it ends with the heading of the views.
-    #[command(flatten)]
-    views: ViewArgs,
-}
-
-/// Flags about pictures of different sizes.
-#[derive(Debug, Clone, Copy, clap::Args)]
-struct SizeFlags {
-    /// Resize pictures of B to the size of A by the bicubic filter of Pillow, with which trainers
-    /// reduce their photos; proportions have to agree
-    #[arg(long, conflicts_with = "photo_size")]
-    resize: bool,
-    /// Draw the views of the scene in the sizes of their photos
-    #[arg(long, conflicts_with_all = ["width", "height", "picture_scale"])]
-    photo_size: bool,
-}
-
-const EXAMPLES: &str = "Examples:
-  quadrille compare ours.png photo.png
-  quadrille compare renders references --protocol float --json
-  quadrille compare scene.ply images --view test --photo-size --html report
-  quadrille compare scene.ply images --cameras cameras.json --resize \\
-    --picture-scale 1/4 --lpips vgg --csv table.csv
-  quadrille compare renders references --diff 'diff/{name}.png'
-  quadrille compare ours.npy reference.npy --fail-under-psnr 40
-  quadrille compare scene.ply scene.spz --fail-under-psnr 35
-  quadrille compare a.ply b.ply --cameras cameras.json --view ..:8
-  quadrille compare ours.exr reference.exr --layers --fail-over-share 0.001";
-
-/// An opaque background.
-#[derive(Debug, Clone, Copy)]
-struct Opaque([f32; 3]);
-
-fn opaque(text: &str) -> std::result::Result<Opaque, String> {
-    match parse_background(text)? {
-        Background::Opaque(rgb) => Ok(Opaque(rgb)),
-        Background::Transparent => Err("expected a colour such as 1,1,1".to_owned()),
-    }
-}
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     args.views.check()?;
@@ -215,7 +99,11 @@ impl Compared<'_> {
         let first = pairs.first().cloned().unwrap_or_default();
         let mut console = Console {
             verbosity: self.verbosity,
-            diff: outputs.prepare(args, opened, pairs)?,
+            diff: outputs.prepare(
+                pairs,
+                (opened.counted, args.a.is_dir() && args.b.is_dir()),
+                args.views.files().chain(args.exposures.file()),
+            )?,
             bar: ProgressBar::hidden(),
             text,
             has_begun: false,
@@ -370,17 +258,4 @@ fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::R
         above.join(", ")
     ));
     Ok(Exit::CheckFailed)
-}
-
-fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
-    for path in unmatched.iter().take(LISTED_UNMATCHED) {
-        verbosity.warn(&format!(
-            "{}: no partner in the other folder",
-            path.display()
-        ));
-    }
-    if unmatched.len() > LISTED_UNMATCHED {
-        let more = unmatched.len() - LISTED_UNMATCHED;
-        verbosity.warn(&format!("{more} more files without a partner"));
-    }
 }

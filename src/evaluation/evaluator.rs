@@ -5,10 +5,11 @@ use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{Measure, Protocol};
 use quadrille_base::task::Task;
 
+use super::evaluated::Evaluated;
 use super::journal::{Journal, Recorded};
 use super::lpips::{LpipsDistances, LpipsMetrics};
 use super::masks::Masks;
-use super::page::{MOST_SHOWN, PairPictures};
+use super::pair_pictures::PairPictures;
 use super::pairing::PairName;
 use super::row::{Row, UnmeasuredRow};
 
@@ -76,33 +77,6 @@ pub struct Evaluator<'a> {
     pub journal: Option<Journal>,
     /// Size limit in bytes of the pictures of a pair on a page, if there is a page.
     pub page_bytes: Option<usize>,
-}
-
-/// Results of all pairs.
-#[derive(Debug, Default)]
-pub struct Evaluated {
-    /// Rows, in the order of the pairs.
-    pub rows: Vec<Row>,
-    /// Pictures of each row for a page.
-    pub pictures: Vec<PairPictures>,
-    /// Pairs that were not compared.
-    pub unmeasured: Vec<UnmeasuredRow>,
-}
-
-impl Evaluated {
-    /// Adds a row. Of more rows than a page shows, only the worst ones keep their pictures.
-    fn push(&mut self, recorded: Recorded) {
-        self.rows.push(recorded.row);
-        self.pictures.push(recorded.pictures);
-        let psnr = |at: &usize| self.rows[*at].comparison.psnr_db.unwrap_or(f64::INFINITY);
-        let shown = (0..self.rows.len()).filter(|at| !self.pictures[*at].is_empty());
-        let shown: Vec<usize> = shown.collect();
-        if shown.len() > MOST_SHOWN {
-            let best = shown.into_iter().max_by(|a, b| psnr(a).total_cmp(&psnr(b)));
-            best.into_iter()
-                .for_each(|at| self.pictures[at] = PairPictures::default());
-        }
-    }
 }
 
 impl Evaluator<'_> {
@@ -231,39 +205,5 @@ impl Evaluator<'_> {
             }
         }
         picture
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use quadrille_base::image::metrics::compare;
-
-    #[test]
-    fn the_worst_pairs_keep_their_pictures() {
-        let grey = |value: f32| Frame::from_pixels(8, 8, vec![[value, value, value, 1.0]; 64]);
-        let mut evaluated = Evaluated::default();
-        for at in 0..MOST_SHOWN + 20 {
-            // 7 is prime to the number of pairs, so that bad and good ones alternate.
-            let error = (at * 7 % (MOST_SHOWN + 20) + 1) as f32 / 1000.0;
-            let pictures = [&grey(0.5), &grey(0.5 + error)];
-            let comparison = compare(pictures[0], pictures[1], Protocol::Float).unwrap();
-            evaluated.push(Recorded {
-                row: Row {
-                    pair: PairName::default(),
-                    comparison,
-                    lpips: LpipsDistances::default(),
-                    mask_share: None,
-                    diff: None,
-                },
-                pictures: PairPictures::encoded(pictures, &[error; 64], 1 << 20).unwrap(),
-            });
-        }
-        let rows = evaluated.rows.iter().zip(&evaluated.pictures);
-        for (row, pictures) in rows {
-            // The twenty smallest errors.
-            let is_good = row.comparison.max_abs < 0.0205;
-            assert_eq!(pictures.is_empty(), is_good, "{}", row.comparison.max_abs);
-        }
     }
 }

@@ -14,7 +14,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_suite::Fnv1a;
 
 use super::masks::Masks;
-use super::page::PairPictures;
+use super::pair_pictures::PairPictures;
 use super::pairing::PairName;
 use super::row::Row;
 

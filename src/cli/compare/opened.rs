@@ -1,9 +1,8 @@
 //! What is compared: the kind of both paths, and the source of pairs that they are.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::Args;
-use super::warn_unmatched;
+use super::args::Args;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::{load_scene, warn_if_unseen};
 use crate::cli::views::{ViewArgs, cameras_beside};
@@ -18,6 +17,8 @@ use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Scene, SceneFormat};
 
+/// Maximum number of files without a partner that are named.
+const LISTED_UNMATCHED: usize = 10;
 /// Views without a photo that are named.
 const LISTED_MISSING: usize = 5;
 
@@ -293,4 +294,18 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
         missing.len(),
         named.join(", ")
     )
+}
+
+/// Warns of pictures without a partner.
+pub(super) fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
+    for path in unmatched.iter().take(LISTED_UNMATCHED) {
+        verbosity.warn(&format!(
+            "{}: no partner in the other folder",
+            path.display()
+        ));
+    }
+    if unmatched.len() > LISTED_UNMATCHED {
+        let more = unmatched.len() - LISTED_UNMATCHED;
+        verbosity.warn(&format!("{more} more files without a partner"));
+    }
 }

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Args;
-use super::opened::Opened;
 use crate::cli::console::{Verbosity, command_line};
 use crate::cli::outputs::{NAME, Outputs, Template, require_values};
 use quadrille::PROGRAM;
@@ -69,27 +67,24 @@ impl OutputFlags {
     }
 
     /// Checks the names of all files, and makes their folders. Returns the names of pictures of differences.
-    pub(super) fn prepare(
+    /// `files` are read besides the pictures, and `counted` is what pairs are. Folders may have more pairs at the next
+    /// call.
+    pub(super) fn prepare<'p>(
         &self,
-        args: &Args,
-        opened: &Opened,
         pairs: &[PairName],
+        (counted, are_folders): (&str, bool),
+        files: impl Iterator<Item = &'p Path>,
     ) -> Result<Option<Template>> {
         let diff = self.diff.as_deref().map(diff_template).transpose()?;
         let read = pairs
             .iter()
             .flat_map(|pair| [Path::new(&pair.a), Path::new(&pair.b)]);
         let read = read.filter(|path| *path != Path::new(STDIN));
-        let files = args.views.files().chain(args.exposures.file());
+        let files: Vec<&Path> = files.collect();
         let mut outputs = Outputs::beside(read.chain(files));
         if let Some(diff) = &diff {
-            // Folders may have more pairs at the next call.
-            let least = if args.a.is_dir() && args.b.is_dir() {
-                2
-            } else {
-                1
-            };
-            diff.require(NAME, pairs.len().max(least), opened.counted)?;
+            let least = if are_folders { 2 } else { 1 };
+            diff.require(NAME, pairs.len().max(least), counted)?;
             for pair in pairs {
                 outputs.add("--diff", &diff.filled(&[(NAME, &pair.name)]))?;
             }

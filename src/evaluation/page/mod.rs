@@ -3,25 +3,20 @@
 //! The page works without scripts: radio buttons choose the order of the pairs by CSS, and the edge between two pictures
 //! is dragged by the handle of a resizable box. A script replaces the handle by a slider.
 
-mod pictures;
-
 use std::fmt::Write;
 
 use quadrille_base::image::difference::heat_colour;
 
-pub use self::pictures::PairPictures;
-
 use super::columns::Column;
 use super::conditions::Conditions;
 use super::documents::escaped_html;
-use super::evaluator::Evaluated;
+use super::evaluated::Evaluated;
+use super::pair_pictures::{MOST_SHOWN, PairPictures};
 use super::row::Row;
 use super::summary::Summary;
 
 /// Maximum size of a page in bytes: what a mail or a report still carries (assumed).
 const MAX_PAGE_BYTES: usize = 36 << 20;
-/// Pairs whose pictures a page shows, the worst ones (assumed); all pairs are in its table.
-pub(super) const MOST_SHOWN: usize = 250;
 /// Bytes of the text of a pair (assumed): its numbers, three times its name, its elements.
 const TEXT_BYTES: usize = 4 << 10;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::conversion::{ConvertedFile, StepResult};
+use super::converted::{ConvertedFile, StepResult};
 use super::report::ConversionLoss;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;

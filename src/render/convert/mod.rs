@@ -6,6 +6,7 @@ mod between;
 mod concat;
 mod condition;
 mod conversion;
+mod converted;
 mod decimate;
 mod floaters;
 mod host;
@@ -19,10 +20,8 @@ pub use action::Action;
 pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
-pub use conversion::{
-    Conversion, Converted, ConvertedFile, ConvertedOutput, LOD_LEVELS, MAX_LOD_LEVELS, StepResult,
-    apply_step,
-};
+pub use conversion::{Conversion, LOD_LEVELS, MAX_LOD_LEVELS, apply_step};
+pub use converted::{Converted, ConvertedFile, ConvertedOutput, StepResult};
 pub use decimate::{Amount, coarser_levels};
 pub use host::ConversionHost;
 pub use judge::JUDGING_ORBIT;

@@ -12,6 +12,8 @@ use quadrille_base::image::difference::heat_picture;
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::resize::{ResizedValues, resized};
 
+/// Pairs whose pictures a page shows, the worst ones (assumed); all pairs are in its table.
+pub(super) const MOST_SHOWN: usize = 250;
 /// Widths in pixels to which pictures are reduced until all three fit (assumed). Their own width comes first.
 const WIDTHS_PX: [u32; 8] = [1600, 1280, 960, 800, 640, 480, 320, 200];
 /// Quality of the pictures, 1 to 100 (assumed): errors of the compression are below what a page shows.

@@ -1,0 +1,119 @@
+//! Arguments of `compare`.
+
+use std::path::PathBuf;
+
+use super::outputs::OutputFlags;
+use crate::cli::choice::one_of;
+use crate::cli::exposures::ExposureFlags;
+use crate::cli::inputs::SceneFlags;
+use crate::cli::options::parse_profile;
+use crate::cli::outputs::{Background, parse_background};
+use crate::cli::views::ViewArgs;
+use quadrille_base::image::metrics::Protocol;
+use quadrille_base::parse::finite;
+use quadrille_base::shading::Profile;
+use quadrille_evaluation::LpipsKind;
+
+/// Compare pictures, films, scenes, or a scene and its photos
+///
+/// A and B are two pictures, two folders of pictures, two films (.y4m or .apng), two scenes, or a scene and a
+/// folder of photos. Prints PSNR (in dB; higher is closer), SSIM (1 is identical), LPIPS with --lpips and FLIP (0 is
+/// identical), the largest and the 99.9th percentile of the absolute differences, their mean square, and the largest
+/// difference of alpha; and of several pairs the mean, the median and the worst number.
+///
+/// Pictures are .png, .jpg, .exr or .npy files, recognised by their content. In folders, files with the
+/// same name form pairs; a file without a partner is paired with one whose name differs only in its
+/// extension. Photos are turned as their EXIF data say.
+///
+/// A scene and photos: the views of the camera file, of --cameras or beside the scene, are drawn and compared with
+/// the photos of their names; --view test chooses the test views of the trainers. Two scenes of any
+/// format are drawn from the same views, each by its own profile: the cameras beside the first scene, else
+/// a circle of 8 around its content, unless flags choose others.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct Args {
+    /// Picture, folder of pictures, film or scene; "-" reads standard input
+    pub(super) a: PathBuf,
+    /// Picture of the same size, folder, film, scene, or folder of photos of the scene, to compare with
+    pub(super) b: PathBuf,
+    /// Preparation of values before they are compared
+    #[arg(long, value_parser = one_of::<Protocol>(), default_value_t = Protocol::Inria)]
+    pub(super) protocol: Protocol,
+    /// Colour behind both pictures, R,G,B from 0 to 1
+    #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = opaque)]
+    pub(super) background: Opaque,
+    #[command(flatten)]
+    pub(super) sizes: SizeFlags,
+    /// Compare only pixels that are bright in the picture of the pair's name in this folder or, with "alpha",
+    /// opaque in the picture of B; all others are black in both
+    #[arg(long, value_name = "DIR|alpha")]
+    pub(super) masks: Option<PathBuf>,
+    /// Measure LPIPS by these networks: vgg, as the original trainer and gsplat with --lpips_net vgg print it, alex,
+    /// as gsplat by default and nerfstudio print it, or vgg-scaled, as its authors define it
+    #[arg(long, value_name = "NET,...", value_delimiter = ',', value_parser = one_of::<LpipsKind>())]
+    pub(super) lpips: Vec<LpipsKind>,
+    /// File or folder of the weights of --lpips [default: the environment variable QUADRILLE_LPIPS_WEIGHTS, else
+    /// ~/.cache/quadrille]
+    #[arg(long, value_name = "PATH", requires = "lpips")]
+    pub(super) lpips_weights: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) exposures: ExposureFlags,
+    /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
+    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "html", "csv", "resize", "masks", "lpips"])]
+    pub(super) layers: bool,
+    /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
+    #[arg(long, value_name = "SHARE", requires = "layers", value_parser = finite)]
+    pub(super) fail_over_share: Option<f64>,
+    /// Exit with code 1 if the PSNR of any pair or view is below this, in dB; identical pictures always pass
+    #[arg(long, value_name = "DB", value_parser = finite)]
+    pub(super) fail_under_psnr: Option<f64>,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) outputs: OutputFlags,
+    /// Renderer whose constants to use for scenes, as in `render` [default: for each scene the profile
+    /// that its file names, else inria]
+    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    pub(super) profile: Option<Profile>,
+    #[command(flatten)]
+    pub(super) reading: SceneFlags,
+    // Last, since it ends with the heading of the views.
+    #[command(flatten)]
+    pub(super) views: ViewArgs,
+}
+
+/// Flags about pictures of different sizes.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct SizeFlags {
+    /// Resize pictures of B to the size of A by the bicubic filter of Pillow, with which trainers
+    /// reduce their photos; proportions have to agree
+    #[arg(long, conflicts_with = "photo_size")]
+    pub(super) resize: bool,
+    /// Draw the views of the scene in the sizes of their photos
+    #[arg(long, conflicts_with_all = ["width", "height", "picture_scale"])]
+    pub(super) photo_size: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille compare ours.png photo.png
+  quadrille compare renders references --protocol float --json
+  quadrille compare scene.ply images --view test --photo-size --html report
+  quadrille compare scene.ply images --cameras cameras.json --resize \\
+    --picture-scale 1/4 --lpips vgg --csv table.csv
+  quadrille compare renders references --diff 'diff/{name}.png'
+  quadrille compare ours.npy reference.npy --fail-under-psnr 40
+  quadrille compare scene.ply scene.spz --fail-under-psnr 35
+  quadrille compare a.ply b.ply --cameras cameras.json --view ..:8
+  quadrille compare ours.exr reference.exr --layers --fail-over-share 0.001";
+
+/// An opaque background.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opaque(pub(super) [f32; 3]);
+
+fn opaque(text: &str) -> std::result::Result<Opaque, String> {
+    match parse_background(text)? {
+        Background::Opaque(rgb) => Ok(Opaque(rgb)),
+        Background::Transparent => Err("expected a colour such as 1,1,1".to_owned()),
+    }
+}
