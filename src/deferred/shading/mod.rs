@@ -1,6 +1,8 @@
 //! Shading space: identifiers of shading points, and the grids whose points they name.
 
 pub mod adaptive;
+mod bands;
+mod cells;
 pub mod grid;
 pub mod grid_view;
 mod region;

@@ -12,21 +12,22 @@ fn triangle(by: [f64; 2], z: f64) -> MovingTriangle {
     )
 }
 
+fn spacing(triangle: &MovingTriangle, shear: &LensShear) -> Spacing {
+    Blur::new(triangle, shear, 0.5).whole()
+}
+
 fn px(by: [f64; 2], shear: &LensShear) -> [f64; 2] {
-    spacing(&triangle(by, 2.0), shear, 0.5).px
+    spacing(&triangle(by, 2.0), shear).px
 }
 
 #[test]
 fn cells_grow_along_the_motion_and_with_defocus() {
     let sharp = LensShear::default();
-    assert_eq!(
-        spacing(&triangle([0.0; 2], 2.0), &sharp, 0.5),
-        Spacing::PIXEL
-    );
+    assert_eq!(spacing(&triangle([0.0; 2], 2.0), &sharp), Spacing::PIXEL);
     assert_eq!(px([0.5, 0.0], &sharp), [1.0; 2]);
     let [along, across] = px([0.0, 8.0], &sharp);
     assert!((along - 0.5 * 65.0_f64.sqrt()).abs() < 1e-6 && across == 1.0);
-    let basis = spacing(&triangle([0.0, 8.0], 2.0), &sharp, 0.5).basis();
+    let basis = spacing(&triangle([0.0, 8.0], 2.0), &sharp).basis();
     assert!(
         (basis[0][1] - 1.0 / along).abs() < 1e-6 && basis[1][0] == -1.0,
         "{basis:?}"
@@ -49,7 +50,7 @@ fn the_least_blur_counts() {
     let sharp = LensShear::default();
     let mut one_still = triangle([8.0, 0.0], 2.0);
     one_still.change[0] = [0.0; 3];
-    assert_eq!(spacing(&one_still, &sharp, 0.5), Spacing::PIXEL);
+    assert_eq!(spacing(&one_still, &sharp), Spacing::PIXEL);
     // In focus at z = 2, between the corners.
     let lens = LensShear {
         a: [8.0; 2],
@@ -58,7 +59,7 @@ fn the_least_blur_counts() {
     let mut cut = triangle([0.0; 2], 2.0);
     cut.start[0][2] = 1.0;
     cut.start[1][2] = 9.0;
-    assert_eq!(spacing(&cut, &lens, 0.5), Spacing::PIXEL);
+    assert_eq!(spacing(&cut, &lens), Spacing::PIXEL);
     cut.start[0][2] = -1.0;
-    assert_eq!(spacing(&cut, &lens, 0.5), Spacing::PIXEL);
+    assert_eq!(spacing(&cut, &lens), Spacing::PIXEL);
 }
