@@ -235,3 +235,97 @@ fn side_by_side(bands: &mut [(f64, Cells)]) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::camera::lens::Lens;
+    use crate::raster::triangle::MovingTriangle;
+    use crate::shading::adaptive::Spacing;
+    use crate::shading::grid_view::GridRule;
+
+    const QUALITY: f64 = 0.5;
+
+    fn view() -> GridView {
+        let lens = Lens::from_blur_at_infinity(40.0, 300.0, 4.0).unwrap();
+        GridView {
+            rule: GridRule::Adaptive { quality: QUALITY },
+            shear: lens.shear([300.0; 2]),
+            near: 0.25,
+            centre: [160.0, 90.5],
+            reach_px: 480.0,
+        }
+    }
+
+    /// The bands of a triangle with given places and distances, and its cells without them.
+    fn bands(places: [[f64; 2]; 3], distances: [f64; 3]) -> (Option<Bands>, Cells) {
+        let corners = [0, 1, 2].map(|i: usize| {
+            let ([x, y], z) = (places[i], distances[i]);
+            [[x * z, y * z, z]; 2]
+        });
+        let (view, triangle) = (view(), MovingTriangle::unculled(corners, 1));
+        let blur = Blur::new(&triangle, &view.shear, QUALITY);
+        let spacing = blur.whole();
+        let axes = spacing.with_px([1.0; 2]).basis();
+        let region = Region::first(std::iter::once(triangle.start), &view, axes).unwrap();
+        let all = Cells::new(&region, &spacing, view.centre);
+        (Bands::new(&region, &blur, &all, &view), all)
+    }
+
+    const LARGE: [[f64; 2]; 3] = [[-100.0, -60.0], [120.0, -50.0], [10.0, 80.0]];
+
+    #[test]
+    fn bands_are_coarser_away_from_focus_and_stand_side_by_side() {
+        let (found, all) = bands(LARGE, [2.0, 3.0, 20.0]);
+        let found = found.unwrap();
+        assert_eq!(all.quads_per_px(), 0.25);
+        let each: Vec<_> = std::iter::once(&found.first)
+            .chain(found.others.iter().map(|(_, cells)| cells))
+            .collect();
+        assert!(each.len() >= 6, "{found:?}");
+        let density: Vec<_> = each.iter().map(|cells| cells.quads_per_px()).collect();
+        let sharp = density.iter().position(|d| *d == 0.25).unwrap();
+        assert!(density[..=sharp].is_sorted() && density[sharp..].is_sorted_by(|a, b| a >= b));
+        assert!(density[0] < 0.25 / 8.0, "{density:?}");
+        let k = usize::from(each[1].offset[0] == 0);
+        for pair in each.windows(2) {
+            assert_eq!(
+                f64::from(pair[1].offset[k]),
+                f64::from(pair[0].offset[k]) + pair[0].sides()[k]
+            );
+            assert!(pair[1].offset[k] % 2 == 0 && pair[1].offset[1 - k] == 0);
+        }
+        for (number, cells) in each.into_iter().enumerate() {
+            let first = cells.offset.map(i32::from);
+            let last = [0, 1].map(|k| first[k] + whole::<i32>(cells.last[k]));
+            assert_eq!(found.of_point(first), cells, "{number}");
+            assert_eq!(found.of_point(last), cells, "{number}");
+        }
+    }
+
+    #[test]
+    fn small_triangles_and_triangles_of_similar_blur_are_not_cut() {
+        let small = LARGE.map(|place| place.map(|v| v / 25.0));
+        assert!(bands(small, [2.0, 3.0, 20.0]).0.is_none());
+        // Circles of confusion of 20 to 30 pixels.
+        assert!(bands(LARGE, [8.0, 10.0, 16.0]).0.is_none());
+        // Cells of the greatest side everywhere.
+        assert!(bands(LARGE, [0.5, 0.6, 0.8]).0.is_none());
+        // The same distance everywhere.
+        assert!(bands(LARGE, [4.5; 3]).0.is_none());
+    }
+
+    #[test]
+    fn bands_that_do_not_fit_side_by_side_are_refused() {
+        let cells = |sides: [f64; 2]| {
+            let cells = Cells::at(&Spacing::PIXEL, [0.0; 2], sides.map(|side| side - 1.0));
+            (0.0, cells)
+        };
+        let mut fits = [cells([40_000.0, 32_767.0]), cells([40_000.0, 32_768.0])];
+        assert!(side_by_side(&mut fits));
+        assert_eq!(fits.map(|(_, cells)| cells.offset), [[0, 0], [0, 32_768]]);
+        let mut over = [cells([40_000.0, 32_767.0]), cells([40_000.0, 32_769.0])];
+        assert!(!side_by_side(&mut over));
+    }
+}

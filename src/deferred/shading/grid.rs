@@ -393,12 +393,33 @@ mod tests {
         }
     }
 
+    /// The grid of a large triangle that reaches through the plane in focus.
+    fn through_focus() -> ShadingGrid {
+        let view = GridView {
+            rule: GridRule::Adaptive { quality: 0.5 },
+            shear: LensShear {
+                a: [20.0; 2],
+                b: [-60.0; 2],
+            },
+            ..VIEW
+        };
+        let corners = [
+            [-60.0, -80.0, 2.0],
+            [120.0, 90.0, 4.0],
+            [-90.0, 400.0, 20.0],
+        ];
+        let grid = ShadingGrid::new(&triangle(corners.map(|p| [p; 2])), &view);
+        assert!(grid.bands.is_some());
+        grid
+    }
+
     #[test]
     fn lanes_map_to_the_same_points() {
         let grids = [
             ShadingGrid::new(&still(), &VIEW),
             fitted([3.0, -9.0], 2.0).0,
             floor(),
+            through_focus(),
         ];
         for level in SimdLevel::all() {
             for grid in &grids {
