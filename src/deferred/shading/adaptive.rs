@@ -109,8 +109,7 @@ impl<'a> Blur<'a> {
             .flat_map(|end| part.iter().map(move |weights| (end, weights)))
         {
             let z: f64 = (0..3).map(|i| weights[i] * distances[i]).sum();
-            // Also for NaN.
-            if !(z > 0.0) {
+            if z <= 0.0 || z.is_nan() {
                 return Spacing::PIXEL;
             }
             least = least.min(coc_px(z));

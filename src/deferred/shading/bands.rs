@@ -51,44 +51,23 @@ impl Bands {
         view: &GridView,
     ) -> Option<Self> {
         let [columns, rows] = all.sides();
-        let is_cut_in_motion = region.near > 0.0 && blur.moves_in_depth();
-        if columns * rows / 4.0 < LEAST_QUADS || all.is_coarsened || is_cut_in_motion {
+        // The blur of hits nearer than the near plane half-way is only known if it does not change.
+        let is_unknown = region.near > 0.0 && blur.moves_in_depth();
+        if columns * rows / 4.0 < LEAST_QUADS || all.is_coarsened || is_unknown {
             return None;
         }
         let coc = coc_on_picture(region, blur.coc_by_nearness())?;
         let at = |[x, y]: [f64; 2]| coc[0] * x + coc[1] * y + coc[2];
-        let polygon: Vec<Corner> = region
-            .polygon(view)
-            .into_iter()
-            .map(|p| (p, at(p)))
-            .collect();
+        let places = region.polygon(view);
+        let polygon: Vec<Corner> = places.iter().map(|p| (*p, at(*p))).collect();
         let range = range(&polygon);
         let most = blur.with_coc(range[0].abs().max(range[1].abs()));
         let whole = blur.whole();
         if (0..2).all(|k| most.px[k] < LEAST_RANGE * whole.px[k]) {
             return None;
         }
-        let planes = TrianglePlanes::from_seen(region.corners.map(homogeneous))?;
-        let mut ends = cuts(blur, range, coc[0].hypot(coc[1]));
-        ends.push(f64::INFINITY);
-        let mut least = f64::NEG_INFINITY;
-        let mut bands = Vec::with_capacity(ends.len());
-        let mut quads = 0.0;
-        for end in ends {
-            let part = strip(&polygon, [least, end]);
-            let places: Vec<_> = part.iter().map(|corner| corner.0).collect();
-            let weights: Vec<_> = places
-                .iter()
-                .map(|[x, y]| planes.at(*x, *y).weights)
-                .collect();
-            let spacing = blur.spacing(&weights);
-            let region = region.within(&places, spacing.with_px([1.0; 2]).basis())?;
-            let cells = Cells::new(&region, &spacing, view.centre);
-            quads += area_px(&places) * cells.quads_per_px();
-            bands.push((least, cells));
-            least = end;
-        }
-        let places: Vec<_> = polygon.iter().map(|corner| corner.0).collect();
+        let ends = cuts(blur, range, coc[0].hypot(coc[1]));
+        let (mut bands, quads) = strips(region, &polygon, &ends, (blur, view))?;
         if quads >= area_px(&places) * all.quads_per_px() || !side_by_side(&mut bands) {
             return None;
         }
@@ -117,8 +96,8 @@ impl Bands {
         let mut found = [0, 1].map(|k| self.first.cell_lanes(simd, k, place));
         for (least, cells) in &self.others {
             let is_above = coc.simd_ge(f32x16::splat(simd, *least));
-            for k in 0..2 {
-                found[k] = is_above.select(cells.cell_lanes(simd, k, place), found[k]);
+            for (k, found) in found.iter_mut().enumerate() {
+                *found = is_above.select(cells.cell_lanes(simd, k, place), *found);
             }
         }
         found
@@ -185,6 +164,36 @@ fn outwards(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
         }
     }
     cuts
+}
+
+/// Cells of the strips of a triangle between circles of confusion, with the least ones, and the estimated
+/// number of quads of all. `None` if a strip is too thin.
+fn strips(
+    region: &Region,
+    polygon: &[Corner],
+    ends: &[f64],
+    (blur, view): (&Blur<'_>, &GridView),
+) -> Option<(Vec<(f64, Cells)>, f64)> {
+    let planes = TrianglePlanes::from_seen(region.corners.map(homogeneous))?;
+    let (mut least, mut quads) = (f64::NEG_INFINITY, 0.0);
+    let mut bands = Vec::with_capacity(ends.len() + 1);
+    for &end in ends.iter().chain([&f64::INFINITY]) {
+        let places: Vec<_> = strip(polygon, [least, end])
+            .into_iter()
+            .map(|c| c.0)
+            .collect();
+        let weights: Vec<_> = places
+            .iter()
+            .map(|[x, y]| planes.at(*x, *y).weights)
+            .collect();
+        let spacing = blur.spacing(&weights);
+        let part = region.within(&places, spacing.with_px([1.0; 2]).basis())?;
+        let cells = Cells::new(&part, &spacing, view.centre);
+        quads += area_px(&places) * cells.quads_per_px();
+        bands.push((least, cells));
+        least = end;
+    }
+    Some((bands, quads))
 }
 
 /// The part of a convex polygon with circles of confusion in a range.

@@ -1,5 +1,6 @@
 //! Sizes of adaptive shading pixels.
 
+use quadrille_base::math::narrow;
 use quadrille_deferred::camera::lens::{Lens, LensShear};
 use quadrille_deferred::raster::triangle::MovingTriangle;
 use quadrille_deferred::shading::adaptive::*;
@@ -134,7 +135,7 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
             }
             let spid = Spid {
                 primitive: 1,
-                morton: grid.map(weights.map(|w| w as f32)),
+                morton: grid.map(weights.map(narrow)),
             };
             let [column, row] = spid.point().map(|v| i32::from(v & !1));
             let corners =
