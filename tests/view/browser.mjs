@@ -900,7 +900,10 @@ await check("touch: drag, pinch, long press, double tap, joystick", async () => 
 	await exact(small)
 	expect((await value(small, "target")) !== target, "a double tap does not centre")
 	await small.click("#mode-fly")
-	const box = await small.locator("#joystick").boundingBox()
+	// It shows with the next frame of the page.
+	const joystick = small.locator("#joystick")
+	await joystick.waitFor()
+	const box = await joystick.boundingBox()
 	const middle = [box.x + box.width / 2, box.y + box.height / 2]
 	const start = await value(small, "eye")
 	await touch("touchStart", [middle])
