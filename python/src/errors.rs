@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use quadrille::Error;
 
@@ -45,6 +45,7 @@ fn os_error(path: &Path, reason: &io::Error, text: String) -> PyErr {
             let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
             PyOSError::new_err((number, reason, path.as_os_str().to_owned()))
         }
+        None if reason.kind() == io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
         None => PyOSError::new_err(text),
     }
 }
