@@ -79,6 +79,19 @@ pub struct Evaluator<'a> {
     pub page_bytes: Option<usize>,
 }
 
+/// The result of a pair before it is reported.
+enum One {
+    /// Of an earlier run.
+    Known(Recorded),
+    /// Of this run, with its key in the journal, both pictures and the error of every pixel.
+    New {
+        key: Option<u64>,
+        row: Row,
+        frames: [Frame; 2],
+        errors: Vec<f32>,
+    },
+}
+
 impl Evaluator<'_> {
     /// Compares all pairs. The task's progress is in pairs.
     ///
@@ -95,7 +108,7 @@ impl Evaluator<'_> {
         let mut evaluated = Evaluated::default();
         for (at, pair) in pairs.iter().enumerate() {
             match self.one(source, (at, pair), observer, task) {
-                Ok(recorded) => evaluated.push(recorded),
+                Ok(one) => evaluated.push(self.reported(one, observer)?),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if source.has_independent_pairs() => {
                     evaluated.unmeasured.push(UnmeasuredRow::new(pair, &error));
@@ -115,34 +128,54 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
+    /// The result of a pair, known or measured. Its errors are the pair's own.
     fn one(
         &mut self,
         source: &mut dyn PairSource,
         (at, pair): (usize, &PairName),
         observer: &mut dyn Observer,
         task: &Task,
-    ) -> Result<Recorded> {
+    ) -> Result<One> {
         let key = match &self.journal {
             Some(journal) => journal.key(source.fingerprint(at)?, self.masks, pair)?,
             None => None,
         };
-        let known = key.and_then(|key| self.journal.as_mut()?.take(key));
-        if let Some(mut known) = known {
-            let row = &mut known.row;
-            observer.compared(Measured {
-                row,
-                pictures: None,
-            })?;
-            return Ok(known);
+        if let Some(known) = key.and_then(|key| self.journal.as_mut()?.take(key)) {
+            return Ok(One::Known(known));
         }
-        let [a, b] = source.load(at, task)?;
-        source
-            .take_warnings()
-            .iter()
-            .for_each(|text| observer.warn(text));
-        let (mut row, errors) = self.measured(pair, [&a, &b])?;
+        let loaded = source.load(at, task);
+        for text in source.take_warnings() {
+            observer.warn(&text);
+        }
+        let [a, b] = loaded?;
+        let (row, errors) = self.measured(pair, [&a, &b])?;
+        Ok(One::New {
+            key,
+            row,
+            frames: [a, b],
+            errors,
+        })
+    }
+
+    /// Hands a result to the observer, and notes a new one in the journal.
+    fn reported(&mut self, one: One, observer: &mut dyn Observer) -> Result<Recorded> {
+        let (key, mut row, [a, b], errors) = match one {
+            One::Known(mut known) => {
+                observer.compared(Measured {
+                    row: &mut known.row,
+                    pictures: None,
+                })?;
+                return Ok(known);
+            }
+            One::New {
+                key,
+                row,
+                frames,
+                errors,
+            } => (key, row, frames, errors),
+        };
         if row.comparison.non_finite_pixels > 0 {
-            let pixels = row.comparison.non_finite_pixels;
+            let (pair, pixels) = (&row.pair, row.comparison.non_finite_pixels);
             observer.warn(&format!(
                 "{} and {}: {pixels} pixels are NaN or infinite",
                 pair.a, pair.b
@@ -205,5 +238,78 @@ impl Evaluator<'_> {
             }
         }
         picture
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two pairs of grey pictures, which do not depend on each other.
+    struct Greys([PairName; 2]);
+
+    impl PairSource for Greys {
+        fn pairs(&self) -> &[PairName] {
+            &self.0
+        }
+
+        fn load(&mut self, at: usize, _: &Task) -> Result<[Frame; 2]> {
+            match at {
+                0 => Ok([8, 8].map(|side| Frame::new(side, side))),
+                _ => Err(Error::argument("pair", "one that is there", "none")),
+            }
+        }
+
+        fn fingerprint(&self, _: usize) -> Result<Option<u64>> {
+            Ok(None)
+        }
+
+        fn has_independent_pairs(&self) -> bool {
+            true
+        }
+    }
+
+    /// An observer whose output may be closed.
+    struct Output {
+        is_closed: bool,
+        failed: usize,
+    }
+
+    impl Observer for Output {
+        fn compared(&mut self, _: Measured<'_>) -> Result<()> {
+            match self.is_closed {
+                true => Err(Error::argument("output", "an open one", "a closed one")),
+                false => Ok(()),
+            }
+        }
+
+        fn failed(&mut self, _: &PairName, _: Error) {
+            self.failed += 1;
+        }
+
+        fn warn(&mut self, _: &str) {}
+    }
+
+    #[test]
+    fn errors_of_pairs_leave_the_others_and_errors_of_the_observer_end_all() {
+        let run = |is_closed| {
+            let mut evaluator = Evaluator {
+                protocol: Protocol::Inria,
+                background: [0.0; 3],
+                masks: None,
+                lpips: &LpipsMetrics::default(),
+                journal: None,
+                page_bytes: None,
+            };
+            let mut source = Greys([(); 2].map(|()| PairName::default()));
+            let mut output = Output {
+                is_closed,
+                failed: 0,
+            };
+            let found = evaluator.run(&mut source, &mut output, &Task::NEVER);
+            (found.map(|found| found.rows.len()).ok(), output.failed)
+        };
+        assert_eq!(run(false), (Some(1), 1));
+        assert_eq!(run(true), (None, 0));
     }
 }

@@ -25,11 +25,12 @@ pub(super) struct Recorded {
     pub(super) pictures: PairPictures,
 }
 
+/// A line of the file, whose result is borrowed when it is written.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<R> {
     key: u64,
     #[serde(flatten)]
-    recorded: Recorded,
+    recorded: R,
 }
 
 /// The file of results so far.
@@ -53,7 +54,7 @@ impl Journal {
             let file = File::open(path).map_err(|e| Error::read(path, e))?;
             for line in BufReader::new(file).lines() {
                 let line = line.map_err(|e| Error::read(path, e))?;
-                if let Ok(line) = serde_json::from_str::<Line>(&line) {
+                if let Ok(line) = serde_json::from_str::<Line<Recorded>>(&line) {
                     known.insert(line.key, line.recorded);
                 }
             }
@@ -98,7 +99,6 @@ impl Journal {
     }
 
     pub(super) fn append(&mut self, key: u64, recorded: &Recorded) -> Result<()> {
-        let recorded = recorded.clone();
         let mut line = serde_json::to_vec(&Line { key, recorded }).unwrap_or_default();
         line.push(b'\n');
         let written = self.file.write_all(&line).and_then(|()| self.file.flush());

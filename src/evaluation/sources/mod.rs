@@ -72,14 +72,20 @@ fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, O
 
 /// `frame`, from `path`, in `size`, if it shows the same picture at another scale.
 fn fitted(path: &Path, frame: Frame, size: [u32; 2], values: ResizedValues) -> Result<Frame> {
-    let own = [frame.width(), frame.height()];
-    if own == size {
+    if [frame.width(), frame.height()] == size {
         return Ok(frame);
     }
-    if !have_equal_proportions(own, size) {
-        let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
-        let found = format!("{} x {}", own[0], own[1]);
-        return Err(Error::malformed(path, "picture size", expected, found));
-    }
+    check_proportions(path, &frame, size)?;
     Ok(resized(&frame, size, values))
+}
+
+/// Refuses a picture, from `path`, that has other proportions than `size`.
+fn check_proportions(path: &Path, frame: &Frame, size: [u32; 2]) -> Result<()> {
+    let own = [frame.width(), frame.height()];
+    if have_equal_proportions(own, size) {
+        return Ok(());
+    }
+    let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
+    let found = format!("{} x {}", own[0], own[1]);
+    Err(Error::malformed(path, "picture size", expected, found))
 }

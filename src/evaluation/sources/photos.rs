@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{fitted, scene_hash, turned, with_files, with_text};
+use super::{check_proportions, fitted, scene_hash, turned, with_files, with_text};
 use crate::evaluator::PairSource;
 use crate::pairing::{PairName, photo_of, photos_in};
 use quadrille_base::error::{Error, Result};
@@ -120,8 +120,7 @@ impl<'a> ScenePhotos<'a> {
                 Ok((photo, camera.clone()))
             }
             PhotoSizes::DrawAtPhotos => {
-                // Refuses other proportions.
-                let _ = fitted(path, Frame::new(own[0], own[1]), size, values)?;
+                check_proportions(path, &photo, size)?;
                 Ok((photo, camera.resized(own[0], own[1])?))
             }
             PhotoSizes::Equal => {

@@ -116,7 +116,7 @@ impl Judge {
             &cameras
         };
         let task = host.begin("views");
-        let views = comparison.run(from, &task, |_, _, _| Ok(()))?;
+        let views = comparison.run(from, &task)?;
         let [input, output] = profiles.map(|profile| profile.name);
         Ok(ConversionLoss {
             protocol: Protocol::Inria,
