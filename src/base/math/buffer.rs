@@ -131,18 +131,16 @@ pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     }
 }
 
-/// Prefetches the cache line of `values[index]`. Does nothing when there is no such value or the
-/// machine has no such instruction.
+/// Prefetches the cache line of `values[index]`, or of where it would be. Does nothing when the machine has no such
+/// instruction.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(value) = values.get(index) {
-        #[allow(unsafe_code, reason = "a hint without architectural effect")]
-        // SAFETY: prefetching reads nothing, and the address points to a live value.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
-        }
+    #[allow(unsafe_code, reason = "a hint without architectural effect")]
+    // SAFETY: prefetching reads nothing and traps at no address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(index).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (values, index);

@@ -43,6 +43,37 @@ fearless_simd::kernel!(
     }
 );
 
+/// `counts`, one more in the lanes that are in `taken` and not in `refused`.
+#[inline(always)]
+pub fn count<S: Simd>(
+    simd: S,
+    counts: u32x16<S>,
+    taken: mask32x16<S>,
+    refused: mask32x16<S>,
+) -> u32x16<S> {
+    #[cfg(target_arch = "x86_64")]
+    if let fearless_simd::Level::Avx512(avx512) = simd.level() {
+        let masks = (mask_bits(taken), mask_bits(refused));
+        return count_avx512(avx512, counts.into(), masks).simd_into(simd);
+    }
+    (taken & !refused).select(counts + 1, counts)
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    // The compiler makes a vector of ones and zeros out of a mask before it adds it.
+    #[inline(always)]
+    fn count_avx512(
+        _token: Avx512,
+        counts: std::arch::x86_64::__m512i,
+        masks: (u16, u16),
+    ) -> std::arch::x86_64::__m512i {
+        use std::arch::x86_64::*;
+        let counted = _kandn_mask16(masks.1, masks.0);
+        _mm512_mask_sub_epi32(counts, counted, counts, _mm512_set1_epi32(-1))
+    }
+);
+
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
 /// double precision: 7.5e-8 before rounding).

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use fearless_simd::{dispatch, mask32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
 use super::order::Sorter;
@@ -21,15 +22,28 @@ const SHARES_PER_THREAD: usize = 2;
 /// Distance in entries at which the cache line beyond a list's end is prefetched: all lists are
 /// filled at once, and a store waits for its line.
 const PREFETCH_ENTRIES: usize = 12;
-/// Tile numbers beyond the last tile that [`Span::for_each`] uses for padding.
-const NO_TILES: usize = 3;
-/// Words between the discard areas of two shares: two cache lines, so that threads do not contend.
-const DISCARD_WORDS: usize = 16;
+/// Bounds that are looked at together.
+const LANES: usize = 16;
+/// Binary logarithm of a tile's side in pixels.
+const TILE_SHIFT: u32 = TILE_PX.ilog2();
+/// Bounds whose tiles are listed together.
+const SPANS: usize = 1 << NUMBER_BITS;
+/// Bits of a listed tile that hold the number of its bounds.
+const NUMBER_BITS: u32 = 6;
+// Pictures have at most 65,536 pixels a side.
+const _: () = assert!((65_536 / TILE_PX) * (65_536 / TILE_PX) << NUMBER_BITS <= u32::MAX as usize);
+/// Room in a list: four tiles per bounds, and what a vector writes behind the last one.
+const LISTED: usize = 4 * SPANS + LANES;
+/// Counters per tile. Neighbours in the file are often in one tile; with two that take turns, an increment waits less
+/// often for the one before.
+const COUNTERS: usize = 2;
+/// A tile and the number of the counter whose turn it is.
+type Counter = [usize; 2];
 
 /// The lists of all tiles, in one array; kept between frames.
 #[derive(Debug, Default)]
 pub(super) struct TileLists {
-    /// Entries, tile after tile, followed by each share's discard area (see [`ChunkShare::fill`]).
+    /// Entries, tile after tile.
     entries: Buffer<u64>,
     /// End of each tile's list.
     ends: Vec<usize>,
@@ -42,24 +56,14 @@ pub(super) struct TileGrid {
     pub(super) rows: usize,
     /// Row of tiles of the picture that is the first one of the grid.
     pub(super) first_row: usize,
-    /// Whether the picture has more rows than the grid.
-    is_band: bool,
-}
-
-/// The tiles that a splat's bounds touch: the first tile, and the number of further columns and rows.
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    first: u32,
-    more_columns: u16,
-    more_rows: u16,
 }
 
 /// A contiguous part of the chunks of splats.
 #[derive(Debug, Default)]
 struct ChunkShare {
     chunks: std::ops::Range<usize>,
-    /// Entries per tile, then the position of each tile's next entry.
-    positions: Vec<usize>,
+    /// Entries per tile and counter, then the position of each one's next entry.
+    positions: Vec<[usize; COUNTERS]>,
 }
 
 impl TileGrid {
@@ -68,7 +72,6 @@ impl TileGrid {
             columns: (width as usize).div_ceil(TILE_PX),
             rows: (height as usize).div_ceil(TILE_PX),
             first_row: 0,
-            is_band: false,
         }
     }
 
@@ -77,24 +80,7 @@ impl TileGrid {
         (0..self.rows).step_by(rows).map(move |first_row| Self {
             rows: rows.min(self.rows - first_row),
             first_row,
-            is_band: true,
             ..self
-        })
-    }
-
-    /// The part of the bounds of a splat in the grid, with rows counted from the first one of the grid.
-    #[inline(always)]
-    fn clipped(self, bounds: PixelBounds) -> Option<PixelBounds> {
-        if !self.is_band {
-            return Some(bounds);
-        }
-        let first = self.first_row * TILE_PX;
-        let last = first + self.rows * TILE_PX - 1;
-        let (y0, y1) = (usize::from(bounds.y0), usize::from(bounds.y1));
-        (y0 <= last && y1 >= first).then(|| PixelBounds {
-            y0: fit(y0.max(first) - first),
-            y1: fit(y1.min(last) - first),
-            ..bounds
         })
     }
 
@@ -102,94 +88,166 @@ impl TileGrid {
         self.columns * self.rows
     }
 
+    /// Columns and rows of the tiles that bounds touch, first and last; rows are counted from the first one of the grid.
     #[inline(always)]
-    fn span(self, bounds: PixelBounds) -> Span {
-        let tile = |px: u16| usize::from(px) / TILE_PX;
-        let (column, row) = (tile(bounds.x0), tile(bounds.y0));
-        Span {
-            first: fit(row * self.columns + column),
-            more_columns: fit(tile(bounds.x1) - column),
-            more_rows: fit(tile(bounds.y1) - row),
-        }
+    fn span<S: Simd>(self, simd: S, bounds: &[u32; 2 * LANES]) -> [[u32x16<S>; 2]; 2] {
+        let [low, high] = [0, LANES].map(|at| u32x16::from_slice(simd, &bounds[at..at + LANES]));
+        let of_pixels = |packed: u32x16<S>| [(packed & 0xffff) >> TILE_SHIFT, packed >> (16 + TILE_SHIFT)];
+        let columns = of_pixels(low.unzip_low(high));
+        let [first_row, last_row] = of_pixels(low.unzip_high(high));
+        let row = |row: usize| u32x16::splat(simd, fit(row));
+        // A row less than none is the greatest one.
+        let rows = [
+            first_row.max(row(self.first_row)) - row(self.first_row),
+            last_row.min(row(self.first_row + self.rows - 1)) - row(self.first_row),
+        ];
+        [columns, rows]
     }
-}
 
-impl Span {
-    /// Calls `visit` for each tile, row by row.
+    /// Calls `visit` with every tile that each of `bounds` touches and the index of the bounds, in an order that depends
+    /// on both alone; the first argument counts the calls of a tile's group.
     ///
-    /// Most spans are one to four tiles. They all take the same four calls; calls beyond the span pass
-    /// `false` and a number beyond the last tile, since a branch on the span's shape would be
-    /// mispredicted more often than not. The numbers differ, so that no counter is updated twice in
-    /// a row.
+    /// Most spans are one to four tiles. The tiles of many are listed first, since branches on their shapes would be
+    /// mispredicted more often than not.
     #[inline(always)]
-    fn for_each(self, grid: TileGrid, mut visit: impl FnMut(usize, bool)) {
-        let first = self.first as usize;
-        let (columns, rows) = (usize::from(self.more_columns), usize::from(self.more_rows));
-        if columns <= 1 && rows <= 1 {
-            let (right, below) = (columns == 1, rows == 1);
-            let mut visit_if = |inside, tile, i| {
-                visit(if inside { tile } else { grid.len() + i }, inside);
-            };
-            visit_if(true, first, 0);
-            visit_if(right, first + 1, 0);
-            visit_if(below, first + grid.columns, 1);
-            visit_if(right & below, first + 1 + grid.columns, 2);
-        } else {
-            for row in 0..=rows {
-                for column in 0..=columns {
-                    visit(first + row * grid.columns + column, true);
+    fn for_each<S: Simd>(
+        self,
+        simd: S,
+        bounds: &[PixelBounds],
+        mut visit: impl FnMut(Counter, usize),
+    ) {
+        let mut listed = [0; LISTED];
+        let columns = u32x16::splat(simd, fit(self.columns));
+        #[expect(clippy::cast_possible_truncation, reason = "16 lanes")]
+        let lane_number = u32x16::from_fn(simd, |lane| lane as u32);
+        for (group, bounds) in bounds.chunks(SPANS).enumerate() {
+            let first_index = group * SPANS;
+            let mut len = 0;
+            for (part, bounds) in bounds.chunks(LANES).enumerate() {
+                let mut words = [0; 2 * LANES];
+                let source: &[u32] = bytemuck::cast_slice(bounds);
+                match source.first_chunk() {
+                    Some(whole) => words = *whole,
+                    None => words[..source.len()].copy_from_slice(source),
+                }
+                let [[column, last_column], [row, last_row]] = self.span(simd, &words);
+                let (right, below) = (last_column - column, last_row - row);
+                let one = u32x16::splat(simd, 1);
+                let some = mask32x16::from_bitmask(simd, (1 << bounds.len()) - 1);
+                // Where the bounds lie outside the grid, the number of further rows is negative, and so wide.
+                let wide = some & (right | below).simd_gt(one);
+                let narrow = some & !wide;
+                let right = narrow & right.simd_eq(one);
+                let below = narrow & below.simd_eq(one);
+                let number = lane_number + fit::<u32>(part * LANES);
+                let first = (row * columns + column) << NUMBER_BITS | number;
+                let (next, down) = (1 << NUMBER_BITS, columns << NUMBER_BITS);
+                let places = [
+                    (narrow, first),
+                    (right, first + next),
+                    (below, first + down),
+                    (right & below, first + down + next),
+                ];
+                for (mask, place) in places {
+                    append(simd, place, mask, &mut listed, &mut len);
+                }
+                let mut wide = wide.to_bitmask();
+                while wide != 0 {
+                    let lane = wide.trailing_zeros() as usize;
+                    wide &= wide - 1;
+                    let index = first_index + part * LANES + lane;
+                    self.for_each_of_wide(bounds[lane], |tile| visit([tile, 0], index));
+                }
+            }
+            for pair in listed[..len].chunks(COUNTERS) {
+                for (counter, &place) in pair.iter().enumerate() {
+                    let (tile, number) = (place >> NUMBER_BITS, place as usize % SPANS);
+                    visit([tile as usize, counter], first_index + number);
                 }
             }
         }
     }
-}
 
-impl ChunkShare {
-    fn count(&mut self, grid: TileGrid, frame: &Projected) {
-        self.positions.clear();
-        self.positions.resize(grid.len() + NO_TILES, 0);
-        let positions = &mut self.positions[..];
-        for chunk in self.chunks.clone() {
-            let bounds = frame.chunk(chunk).bounds.iter();
-            for bounds in bounds.filter_map(|&bounds| grid.clipped(bounds)) {
-                grid.span(bounds)
-                    .for_each(grid, |tile, inside| positions[tile] += usize::from(inside));
+    /// Calls `visit` with each tile that bounds touch.
+    fn for_each_of_wide(self, bounds: PixelBounds, mut visit: impl FnMut(usize)) {
+        let tile = |px: u16| usize::from(px) / TILE_PX;
+        let first = tile(bounds.y0).max(self.first_row);
+        let last = tile(bounds.y1).min(self.first_row + self.rows - 1);
+        for row in first..=last {
+            for column in tile(bounds.x0)..=tile(bounds.x1) {
+                visit((row - self.first_row) * self.columns + column);
             }
         }
     }
+}
 
-    /// Writes entries to their positions; entries outside a span go to the words from `discard` on.
-    fn fill(&mut self, grid: TileGrid, frame: &Projected, entries: &[AtomicU64], discard: usize) {
+/// Appends the lanes in `mask` to a list that has room for all.
+#[inline(always)]
+fn append<S: Simd>(
+    simd: S,
+    values: u32x16<S>,
+    mask: mask32x16<S>,
+    list: &mut [u32; LISTED],
+    len: &mut usize,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if let fearless_simd::Level::Avx512(_) = simd.level() {
+        let packed = values.compress(mask);
+        packed.store_slice(&mut list[*len..*len + LANES]);
+        *len += mask.to_bitmask().count_ones() as usize;
+        return;
+    }
+    // Half vectors, which most levels compress without a branch.
+    let (values, masks) = (values.split(), simd.split_mask32x16(mask));
+    for (values, mask) in [(values.0, masks.0), (values.1, masks.1)] {
+        values.compress(mask).store_slice(&mut list[*len..*len + LANES / 2]);
+        *len += mask.to_bitmask().count_ones() as usize;
+    }
+}
+
+impl ChunkShare {
+    #[inline(always)]
+    fn count<S: Simd>(&mut self, simd: S, grid: TileGrid, frame: &Projected) {
+        self.positions.clear();
+        self.positions.resize(grid.len(), [0; COUNTERS]);
         let positions = &mut self.positions[..];
-        for (position, word) in positions[grid.len()..].iter_mut().zip(discard..) {
-            *position = word;
+        for chunk in self.chunks.clone() {
+            let bounds = frame.chunk(chunk).bounds;
+            grid.for_each(simd, bounds, |[tile, counter], _| positions[tile][counter] += 1);
         }
+    }
+
+    /// Writes entries to their positions.
+    #[inline(always)]
+    fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        grid: TileGrid,
+        frame: &Projected,
+        entries: &[AtomicU64],
+    ) {
+        let positions = &mut self.positions[..];
         for chunk in self.chunks.clone() {
             let chunk = frame.chunk(chunk);
-            let keys = chunk.keys.iter().zip(chunk.first_slot..);
-            for (&bounds, (&key, slot)) in chunk.bounds.iter().zip(keys) {
-                let entry = u64::from(key) << 32 | u64::from(slot);
-                let Some(bounds) = grid.clipped(bounds) else {
-                    continue;
-                };
-                grid.span(bounds).for_each(grid, |tile, inside| {
-                    let position = positions[tile];
-                    // At every entry: with it, binning takes 0.55 to 0.7 of the time. Prefetching for the
-                    // first tile of each splat only took 1.2 times as long as this.
-                    prefetch(entries, position + PREFETCH_ENTRIES);
-                    // Shares write to disjoint positions, so relaxed order is enough. Atomics make the shared
-                    // array safe.
-                    entries[position].store(entry, Relaxed);
-                    positions[tile] += usize::from(inside);
-                });
-            }
+            grid.for_each(simd, chunk.bounds, |[tile, counter], index| {
+                let slot = chunk.first_slot + fit::<u32>(index);
+                let entry = u64::from(chunk.keys[index]) << 32 | u64::from(slot);
+                let next = &mut positions[tile][counter];
+                // At every entry: with it, binning takes 0.55 to 0.7 of the time. Prefetching for the
+                // first tile of each splat only took 1.2 times as long as this.
+                prefetch(entries, *next + PREFETCH_ENTRIES);
+                // Shares write to disjoint positions, so relaxed order is enough. Atomics make the shared
+                // array safe.
+                entries[*next].store(entry, Relaxed);
+                *next += 1;
+            });
         }
     }
 }
 
 impl TileLists {
     /// Fills the lists, each in the order of the slots.
-    pub(super) fn fill(&mut self, grid: TileGrid, frame: &Projected) {
+    pub(super) fn fill(&mut self, level: SimdLevel, grid: TileGrid, frame: &Projected) {
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
         self.shares.resize_with(count, ChunkShare::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
@@ -197,24 +255,22 @@ impl TileLists {
         }
         self.shares
             .par_iter_mut()
-            .for_each(|share| share.count(grid, frame));
+            .for_each(|share| dispatch!(level.level(), simd => share.count(simd, grid, frame)));
         self.ends.clear();
         let mut position = 0;
         for tile in 0..grid.len() {
             for share in &mut self.shares {
-                position += std::mem::replace(&mut share.positions[tile], position);
+                for next in &mut share.positions[tile] {
+                    position += std::mem::replace(next, position);
+                }
             }
             self.ends.push(position);
         }
-        let len = position;
-        self.entries.reserve_zeroed(len + count * DISCARD_WORDS);
+        self.entries.reserve_zeroed(position);
         let entries = as_atomic_u64(&mut self.entries);
-        self.shares
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(i, share)| {
-                share.fill(grid, frame, entries, len + i * DISCARD_WORDS);
-            });
+        self.shares.par_iter_mut().for_each(
+            |share| dispatch!(level.level(), simd => share.fill(simd, grid, frame, entries)),
+        );
     }
 
     /// Sorts every list: nearest first, ties by slot. Skips the lists left once `task` is cancelled.

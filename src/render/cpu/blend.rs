@@ -5,7 +5,7 @@
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 
 use super::layer_sink::BlendedLanes;
-use super::tile::{PixelBlock, PixelLanes};
+use super::tile::{CORNER_PX, PixelBlock, PixelLanes};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use quadrille_base::math::lanes::{GROUP, exp2_where};
 use quadrille_base::math::narrow;
@@ -45,22 +45,23 @@ pub(super) struct Fragments<S: Simd> {
     alpha: f32x16<S>,
 }
 
-/// Shades the fragments of four splats, each in its own block, whose pixels lie at `positions` (x and
-/// y from the picture's centre). The result does not depend on the pixels' state, so the four
+/// Shades the fragments of four splats, each in its own block: `blocks` of the tile whose first block has its pixels at
+/// `first_block` (x and y from the picture's centre). The result does not depend on the pixels' state, so the four
 /// computations overlap.
 #[inline(always)]
 pub(super) fn shade<S: Simd>(
     simd: S,
     alpha_cap: f32,
     splats: [&ProjectedSplat; GROUP],
-    positions: [[&PixelLanes; 2]; GROUP],
+    (first_block, blocks): ([f32x16<S>; 2], &[u8; GROUP]),
 ) -> [Fragments<S>; GROUP] {
     let lane = |v: f32| f32x16::splat(simd, v);
-    let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
     let mut u = [lane(0.0); GROUP];
     let mut v = u;
     for i in 0..GROUP {
-        let (s, x, y) = (splats[i], load(positions[i][0]), load(positions[i][1]));
+        let (s, block) = (splats[i], usize::from(blocks[i]));
+        let x = first_block[0] + lane(CORNER_PX[0][block]);
+        let y = first_block[1] + lane(CORNER_PX[1][block]);
         u[i] = (-y).mul_add(lane(s.u_per_y), lane(s.u_at_centre));
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));

@@ -219,15 +219,14 @@ impl Renderer {
             let mut fragments_blended = 0;
             for first in (0..channels.channels()).step_by(PASS) {
                 let mut pass = Pass { channels, first };
-                let (tile, fourth) = if first + PASS > channels.channels() {
-                    (
-                        raster::draw(area, splats, list, settings, &mut [], &mut pass),
-                        None,
-                    )
+                let mut tile = Tile::new(area);
+                let fourth = if first + PASS > channels.channels() {
+                    raster::draw(&mut tile, splats, list, settings, &mut [], &mut pass);
+                    None
                 } else {
                     let mut sink = WithFourth::new(pass);
-                    let tile = raster::draw(area, splats, list, settings, &mut [], &mut sink);
-                    (tile, Some(sink.sums))
+                    raster::draw(&mut tile, splats, list, settings, &mut [], &mut sink);
+                    Some(sink.sums)
                 };
                 pass.store(&tile, fourth.as_ref(), values, alphas);
                 fragments_blended = tile.fragments_blended;

@@ -3,12 +3,15 @@
 use fearless_simd::{f32x16, mask32x16, prelude::*, u32x8, u32x16};
 
 use super::tile::{BLOCK_PX, TILE_BLOCKS};
-use crate::preprocess::ProjectedSplat;
+use super::items::BATCH;
+use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use quadrille_base::math::lanes::{mask_bits, sqrt_above};
 
-/// Slack in pixels and in squared radius (log2 units), so that rounding never loses a block.
+/// Slack in pixels, so that rounding never loses a block.
 const SLACK_PX: f32 = 0.01;
-const SLACK_RADIUS_SQUARED: f32 = 1e-3;
+/// What the binary logarithm of an opacity lacks of the square of the radius at which alpha equals the cut, with a slack
+/// of 0.001 for rounding.
+const RADIUS_SQUARED_ABOVE: f32 = 1e-3 - LOG2_ALPHA_CUT;
 
 /// Blocks per pixel, along one axis.
 const BLOCKS_PER_PX: f32 = 1.0 / BLOCK_PX as f32;
@@ -47,19 +50,50 @@ impl<S: Simd> Strips<S> {
         }
     }
 
-    /// Bit `8 * row + column` for each 4x4 block of the tile that may hold a pixel above the alpha
-    /// cut; conservative, so it never misses one.
+    /// For each of at most [`BATCH`] splats, bit `8 * row + column` for each 4x4 block of the tile that is `live` and
+    /// may hold a pixel above the alpha cut; conservative, so it never misses one.
+    ///
+    /// All masks are found before any branch on one: they are long chains of arithmetic that overlap.
+    #[inline(always)]
+    pub(super) fn block_masks(
+        &self,
+        simd: S,
+        splats: &[ProjectedSplat],
+        live: u64,
+    ) -> [u64; BATCH] {
+        let mut masks = [0; BATCH];
+        #[cfg(target_arch = "x86_64")]
+        if let fearless_simd::Level::Avx512(avx512) = simd.level() {
+            let mut before = [[0; 2]; BATCH];
+            for (before, splat) in before.iter_mut().zip(splats) {
+                let (inside, end) = self.ends(simd, splat);
+                *before = blocks_before_avx512(avx512, mask_bits(inside), end.into());
+            }
+            for (mask, [left, right]) in masks.iter_mut().zip(before) {
+                *mask = right & !left & live;
+            }
+            return masks;
+        }
+        for (mask, splat) in masks.iter_mut().zip(splats) {
+            let (inside, end) = self.ends(simd, splat);
+            *mask = columns_to_mask(simd, inside, end) & live;
+        }
+        masks
+    }
+
+    /// The strips that a footprint reaches, and where it ends in each of them: from the ceiling of the left end to
+    /// the ceiling of the right end (exclusive), in blocks of 0 to [`TILE_BLOCKS`].
     ///
     /// Within a strip the ellipse reaches furthest right at the height of its rightmost point,
     /// clamped to the strip, and likewise left.
     #[inline(always)]
-    pub(super) fn block_mask(&self, simd: S, splat: &ProjectedSplat) -> u64 {
+    fn ends(&self, simd: S, splat: &ProjectedSplat) -> (mask32x16<S>, f32x16<S>) {
         let lane = |v: f32| f32x16::splat(simd, v);
         let is_left = self.side.simd_lt(lane(0.0));
         let tip = is_left.select(lane(splat.leftmost_y), lane(splat.rightmost_y));
         let y = tip.max(self.top).min(self.bottom);
         let v = y.mul_add(lane(splat.v_per_y), lane(splat.v_at_centre));
-        let rest = (-v).mul_add(v, lane(splat.radius_squared() + SLACK_RADIUS_SQUARED));
+        let rest = (-v).mul_add(v, lane(splat.log2_opacity + RADIUS_SQUARED_ABOVE));
         let inside = rest.simd_gt(lane(0.0));
         let reach = sqrt_above(simd, rest);
         // u = u_at_centre + u_per_x x - u_per_y y = +-reach, solved for x.
@@ -69,19 +103,13 @@ impl<S: Simd> Strips<S> {
         let end = reach
             .mul_add(self.side, -u_at_y)
             .mul_add(blocks_per_u, self.offset);
-        let end = end.max(lane(0.0)).min(lane(TILE_BLOCKS as f32));
-        columns_to_mask(simd, inside, end)
+        (inside, end.max(lane(0.0)).min(lane(TILE_BLOCKS as f32)))
     }
 }
 
-/// The blocks from the ceiling of each left end (inclusive) to the ceiling of each right end
-/// (exclusive); none in strips whose lanes are not `inside`.
+/// The blocks between the ends of each strip; none in strips whose lanes are not `inside`.
 #[inline(always)]
 fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if let fearless_simd::Level::Avx512(avx512) = simd.level() {
-        return columns_to_mask_avx512(avx512, mask_bits(inside), end.into());
-    }
     let end = inside
         .select(end.ceil(), f32x16::splat(simd, 0.0))
         .to_int::<u32x16<S>>();
@@ -95,14 +123,18 @@ fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u6
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
+    /// The blocks before the left ends and before the right ends, one byte per strip.
     #[inline(always)]
-    fn columns_to_mask_avx512(_token: Avx512, inside: u16, end: std::arch::x86_64::__m512) -> u64 {
+    fn blocks_before_avx512(
+        _token: Avx512,
+        inside: u16,
+        end: std::arch::x86_64::__m512,
+    ) -> [u64; 2] {
         use std::arch::x86_64::*;
         const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
         let end = _mm512_maskz_cvt_roundps_epu32::<UP>(inside, end);
-        // The bits below the end, one byte per lane.
-        let below = _mm512_sllv_epi32(_mm512_set1_epi32(1), end);
-        let below = _mm512_cvtepi32_epi8(_mm512_add_epi32(below, _mm512_set1_epi32(-1)));
-        (_mm_extract_epi64::<1>(below) & !_mm_cvtsi128_si64(below)).cast_unsigned()
+        // 2^end - 1, from a table of nine bytes.
+        let before = _mm_set_epi64x(0xff, 0x7f3f_1f0f_0703_0100);
+        bytemuck::cast(_mm_shuffle_epi8(before, _mm512_cvtepi32_epi8(end)))
     }
 );

@@ -1,6 +1,6 @@
 //! The work list of a batch: which splat goes into which block.
 
-use fearless_simd::{Level, mask8x64, prelude::*, u8x64};
+use fearless_simd::{Level, mask8x64, prelude::*, u8x64, u16x32};
 
 use super::tile::{SINK, TILE_BLOCKS};
 use quadrille_base::math::lanes::GROUP;
@@ -10,6 +10,9 @@ pub(super) const BATCH: usize = 16;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
 /// Room for every splat in every block, and for one store beyond the end.
 const CAPACITY: usize = BATCH * BLOCKS + BLOCKS;
+/// Items of which it is seen at a time whether their pixels refused them.
+const SCANNED: usize = 32;
+const _: () = assert!(CAPACITY.is_multiple_of(SCANNED));
 /// Items written at a time where there is no instruction that packs bytes.
 const STRIDE: usize = 8;
 
@@ -17,6 +20,7 @@ const STRIDE: usize = 8;
 pub(super) struct Items {
     splats: [u8; CAPACITY],
     blocks: [u8; CAPACITY],
+    /// Number of items, padding included: a multiple of [`GROUP`].
     len: usize,
 }
 
@@ -33,23 +37,22 @@ impl Items {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a batch has 16 splats")]
     pub(super) fn list<S: Simd>(&mut self, simd: S, masks: &[u64; BATCH]) {
-        self.len = 0;
+        let mut len = 0;
         for (splat, &mask) in masks.iter().enumerate() {
-            self.push(simd, splat as u8, mask);
+            self.write(simd, len, splat as u8, mask);
+            len += mask.count_ones() as usize;
         }
-        let padded = self.len.next_multiple_of(GROUP);
-        self.splats[self.len..padded].fill(0);
-        self.blocks[self.len..padded].fill(SINK);
-        self.len = padded;
+        // More than is needed, of a fixed length: no call of a function that fills memory.
+        self.splats[len..len + GROUP].fill(0);
+        self.blocks[len..len + GROUP].fill(SINK);
+        self.len = len.next_multiple_of(GROUP);
     }
 
-    /// Appends `splat` for each block of `mask`. It writes more items than it counts, and the next
-    /// call overwrites them: a branch per item would be mispredicted once per splat.
+    /// Writes `splat` for each block of `mask`, from item `at` on, and arbitrary items behind them, which the next
+    /// call overwrites: a branch per item would be mispredicted once per splat.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "bit numbers are below 64")]
-    fn push<S: Simd>(&mut self, simd: S, splat: u8, mut mask: u64) {
-        let mut at = self.len;
-        self.len += mask.count_ones() as usize;
+    fn write<S: Simd>(&mut self, simd: S, mut at: usize, splat: u8, mut mask: u64) {
         self.splats[at..at + BLOCKS].fill(splat);
         #[cfg(target_arch = "x86_64")]
         if let Level::Avx512(_) = simd.level() {
@@ -67,11 +70,6 @@ impl Items {
         }
     }
 
-    /// Number of items, padding included: a multiple of [`GROUP`].
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
     /// The items, group by group: splats and blocks.
     #[inline(always)]
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u8; GROUP], &[u8; GROUP])> {
@@ -80,65 +78,45 @@ impl Items {
     }
 }
 
-/// The outcome of each item, one bit per pixel. It is kept in memory and read once per batch, since
+/// The pixels that refused each item, one bit per pixel. They are kept in memory and read once per batch, since
 /// moving masks to integer registers item by item costs as much as the arithmetic of blending.
 pub(super) struct Log {
-    over_cut: [u16; CAPACITY],
     refused: [u16; CAPACITY],
 }
 
 impl Log {
     pub(super) fn new() -> Self {
         Self {
-            over_cut: [0; CAPACITY],
             refused: [0; CAPACITY],
         }
     }
 
-    /// The log's entries, group by group: pixels above the cut, and pixels that refused the fragment.
+    /// The log's entries, group by group.
     #[inline(always)]
-    pub(super) fn groups(
-        &mut self,
-    ) -> impl Iterator<Item = (&mut [u16; GROUP], &mut [u16; GROUP])> {
-        let over_cut = self.over_cut.as_chunks_mut().0;
-        over_cut.iter_mut().zip(self.refused.as_chunks_mut().0)
-    }
-
-    /// Number of fragments that the first `len` items blended.
-    #[inline(always)]
-    pub(super) fn blended(&self, len: usize) -> u64 {
-        let blended = self.over_cut[..len].iter().zip(&self.refused[..len]);
-        blended
-            .map(|(over, refused)| u64::from((over & !refused).count_ones()))
-            .sum()
+    pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut [u16; GROUP]> {
+        self.refused.as_chunks_mut().0.iter_mut()
     }
 
     /// One bit per block that has no open pixel left.
     #[inline(always)]
-    pub(super) fn closed(&self, items: &Items) -> u64 {
-        let refused = self.refused[..items.len].as_chunks::<GROUP>().0;
-        let blocks = items.blocks[..items.len].as_chunks::<GROUP>().0;
+    #[allow(clippy::cast_possible_truncation, reason = "32 lanes have 32 bits")]
+    pub(super) fn closed<S: Simd>(&self, simd: S, items: &Items) -> u64 {
+        let all = u16x32::splat(simd, u16::MAX);
         let mut closed = 0;
-        for (refused, blocks) in refused.iter().zip(blocks) {
-            if has_full_lane(bytemuck::cast(*refused)) {
-                for (&refused, &block) in refused.iter().zip(blocks) {
-                    // The sink has no bit.
-                    if refused == u16::MAX && block < SINK {
-                        closed |= 1 << block;
-                    }
-                }
+        for first in (0..items.len).step_by(SCANNED) {
+            let refused = u16x32::from_slice(simd, &self.refused[first..first + SCANNED]);
+            let mut full = refused.simd_eq(all).to_bitmask() as u32;
+            while full != 0 {
+                let item = first + full.trailing_zeros() as usize;
+                full &= full - 1;
+                let block = items.blocks[item];
+                // Entries beyond the last item are of earlier batches, and the sink has no bit.
+                let counts = item < items.len && block < SINK;
+                closed |= u64::from(counts) << (block % SINK);
             }
         }
         closed
     }
-}
-
-/// Whether one of the four 16-bit lanes is all ones.
-#[inline(always)]
-fn has_full_lane(bits: u64) -> bool {
-    const ONES: u64 = 0x0001_0001_0001_0001;
-    // The classic test for a zero lane, on the complement.
-    (!bits).wrapping_sub(ONES) & bits & (ONES << 15) != 0
 }
 
 #[cfg(test)]
@@ -148,15 +126,25 @@ mod tests {
     use quadrille_base::math::SimdLevel;
 
     #[test]
-    fn full_lanes_are_found() {
-        for lane in 0..4 {
-            assert!(has_full_lane(0xffff << (16 * lane)));
-            assert!(!has_full_lane(0xfffe << (16 * lane)));
-            assert!(!has_full_lane(0x7fff << (16 * lane)));
-            assert!(has_full_lane(!(1 << (16 * lane))));
+    fn blocks_are_closed_by_items_that_all_their_pixels_refuse() {
+        let mut masks = [0; BATCH];
+        masks[3] = u64::MAX;
+        masks[9] = 0xff00_0000_0000_0005;
+        let (mut items, mut log) = (Items::new(), Log::new());
+        for level in SimdLevel::all() {
+            dispatch!(level.level(), simd => items.list(simd, &masks));
+            // What an earlier batch left behind the items counts for nothing.
+            log.refused = [u16::MAX; CAPACITY];
+            log.refused[..items.len].fill(0x7fff);
+            let of_item = |log: &Log| dispatch!(level.level(), simd => log.closed(simd, &items));
+            assert_eq!(of_item(&log), 0, "{}", level.name());
+            log.refused[5] = u16::MAX;
+            log.refused[63] = u16::MAX;
+            // Block 2 of the second splat, and the padding.
+            log.refused[65] = u16::MAX;
+            log.refused[items.len - 1] = u16::MAX;
+            assert_eq!(of_item(&log), 1 << 5 | 1 << 63 | 1 << 2, "{}", level.name());
         }
-        assert!(!has_full_lane(0) && has_full_lane(u64::MAX));
-        assert!(!has_full_lane(0x7fff_fffe_efff_fff7));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Draws the splats of a tile, front to back.
 
-use fearless_simd::{dispatch, prelude::*};
+use fearless_simd::{dispatch, prelude::*, u32x16};
 
 use super::RenderSettings;
 use super::blend::{
@@ -9,42 +9,40 @@ use super::blend::{
 use super::coverage::Strips;
 use super::items::{BATCH, Items, Log};
 use super::layer_sink::LayerSink;
-use super::tile::{PixelBlock, TILE_BLOCKS, Tile, TileArea};
+use super::tile::{PixelBlock, Tile};
 use crate::preprocess::ProjectedSplat;
-use quadrille_base::math::lanes::{GROUP, mask_bits};
+use quadrille_base::math::lanes::{GROUP, count, mask_bits};
 use quadrille_base::math::prefetch;
 use quadrille_base::shading::cap_rounded_down;
 
 /// Distance in batches at which a splat's cache line is prefetched.
 const PREFETCH_BATCHES: usize = 2;
 
-/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into the tile at
-/// `area` and stores it in the picture's `rows`. Stops early when every pixel is closed. Layers are
-/// accumulated in `sink`. Returns the tile, which counts the fragments blended.
+/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the fragments
+/// blended, and stores it in the picture's `rows`. Stops early when every pixel is closed. Layers are
+/// accumulated in `sink`.
 pub(super) fn draw(
-    area: TileArea,
+    tile: &mut Tile,
     splats: &[ProjectedSplat],
     list: &[u64],
     settings: &RenderSettings,
     rows: &mut [&mut [[f32; 4]]],
     sink: &mut impl LayerSink,
-) -> Tile {
+) {
     let (kind, stop_at) = stop_kind(settings.profile.stop);
     let limits = BlendLimits {
         alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
         stop_at,
     };
-    let mut tile = Tile::new(area);
     dispatch!(settings.level.level(), simd => {
         match kind {
-            NEVER => draw_lanes::<_, _, NEVER>(simd, &mut tile, splats, list, limits, sink),
-            BEFORE => draw_lanes::<_, _, BEFORE>(simd, &mut tile, splats, list, limits, sink),
-            BEFORE_OR_AT => draw_lanes::<_, _, BEFORE_OR_AT>(simd, &mut tile, splats, list, limits, sink),
-            _ => draw_lanes::<_, _, AFTER>(simd, &mut tile, splats, list, limits, sink),
+            NEVER => draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
+            BEFORE => draw_lanes::<_, _, BEFORE>(simd, tile, splats, list, limits, sink),
+            BEFORE_OR_AT => draw_lanes::<_, _, BEFORE_OR_AT>(simd, tile, splats, list, limits, sink),
+            _ => draw_lanes::<_, _, AFTER>(simd, tile, splats, list, limits, sink),
         }
         tile.store(simd, rows);
     });
-    tile
 }
 
 #[inline(always)]
@@ -66,32 +64,31 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     let mut items = Items::new();
     let mut log = Log::new();
     let strips = Strips::new(simd, tile.origin);
+    let mut counted = u32x16::splat(simd, 0);
     for (i, chunk) in list.chunks(BATCH).enumerate() {
         if tile.live == 0 {
-            return;
+            break;
         }
-        let ahead = list.iter().skip((i + PREFETCH_BATCHES) * BATCH);
+        let ahead = list.get((i + PREFETCH_BATCHES) * BATCH..).unwrap_or_default();
         // One or three batches ahead could not be told apart from two on a busy machine (benches/NOTES.md).
-        for &entry in ahead.take(BATCH) {
+        for &entry in &ahead[..ahead.len().min(BATCH)] {
             prefetch(splats, slot(entry));
         }
-        // All masks first: they are long chains of arithmetic that overlap as long as no branch
-        // depends on one.
-        let mut masks = [0; BATCH];
-        let places = batch.iter_mut().zip(&mut masks).enumerate();
-        for ((at, (splat, mask)), &entry) in places.zip(chunk) {
+        for ((at, splat), &entry) in batch.iter_mut().enumerate().zip(chunk) {
             *splat = splats[slot(entry)];
             sink.load(at, slot(entry), splat);
-            // Closed blocks are removed from the mask here, so no item is listed for them.
-            *mask = strips.block_mask(simd, splat) & tile.live;
         }
+        // Closed blocks are removed from the masks here, so no item is listed for them.
+        let masks = strips.block_masks(simd, &batch[..chunk.len()], tile.live);
         items.list(simd, &masks);
         let work = (&items, &mut log);
-        draw_batch::<_, _, STOP>(simd, tile, &batch, work, limits, sink);
-        // Counted once per batch from the log, which keeps mask moves out of the loop over items.
-        tile.fragments_blended += log.blended(items.len());
-        tile.live &= !log.closed(&items);
+        let blended = draw_batch::<_, _, STOP>(simd, tile, &batch, work, limits, sink);
+        counted += blended;
+        tile.live &= !log.closed(simd, &items);
     }
+    // A lane would overflow after 2^32 splats.
+    let counted = counted.to_array().map(u64::from);
+    tile.fragments_blended += counted.iter().sum::<u64>();
 }
 
 /// A group of items with their shaded fragments, ready to be blended.
@@ -101,11 +98,13 @@ struct Shaded<'a, S: Simd> {
     /// Numbers of the splats in the batch.
     numbers: &'a [u8; GROUP],
     blocks: &'a [u8; GROUP],
-    log: (&'a mut [u16; GROUP], &'a mut [u16; GROUP]),
+    /// Takes the pixels that refuse each fragment.
+    refused: &'a mut [u16; GROUP],
 }
 
 /// Draws a batch's items. A group is blended while the next one is shaded: the two are independent,
-/// and shading alone is a chain of latencies too long for a core to hide.
+/// and shading alone is a chain of latencies too long for a core to hide. Returns the number of fragments blended by
+/// lane.
 #[inline(always)]
 fn draw_batch<S: Simd, L: LayerSink, const STOP: u8>(
     simd: S,
@@ -114,38 +113,30 @@ fn draw_batch<S: Simd, L: LayerSink, const STOP: u8>(
     (items, log): (&Items, &mut Log),
     limits: BlendLimits,
     sink: &mut L,
-) {
-    let Tile {
-        blocks: pixels,
-        x,
-        y,
-        ..
-    } = tile;
+) -> u32x16<S> {
+    let first_block = tile.first_block(simd);
+    let pixels = &mut tile.blocks;
+    let mut counted = u32x16::splat(simd, 0);
     let mut waiting: Option<Shaded<'_, S>> = None;
-    for ((group, blocks), log) in items.groups().zip(log.groups()) {
-        let mut splats = [&batch[0]; GROUP];
-        let mut positions = [[&x[0], &y[0]]; GROUP];
-        for i in 0..GROUP {
-            let b = usize::from(blocks[i]);
-            splats[i] = &batch[usize::from(group[i]) % BATCH];
-            positions[i] = [&x[b % TILE_BLOCKS], &y[b / TILE_BLOCKS]];
-        }
-        let fragments = shade(simd, limits.alpha_cap, splats, positions);
+    for ((group, blocks), refused) in items.groups().zip(log.groups()) {
+        let splats = group.map(|number| &batch[usize::from(number) % BATCH]);
+        let fragments = shade(simd, limits.alpha_cap, splats, (first_block, blocks));
         let shaded = Shaded {
             fragments,
             splats,
             numbers: group,
             blocks,
-            log,
+            refused,
         };
         // Blending one group while the next is shaded takes 0.86 of the time of shading and blending in turn.
         if let Some(ready) = waiting.replace(shaded) {
-            blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
+            counted += blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
         }
     }
     if let Some(ready) = waiting {
-        blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
+        counted += blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
     }
+    counted
 }
 
 #[inline(always)]
@@ -156,7 +147,8 @@ fn blend_group<S: Simd, L: LayerSink, const STOP: u8>(
     pixels: &mut [PixelBlock],
     ready: Shaded<'_, S>,
     sink: &mut L,
-) {
+) -> u32x16<S> {
+    let mut counted = u32x16::splat(simd, 0);
     // No branch between the four: the compiler would serialise their arithmetic behind it.
     for i in 0..GROUP {
         // Forcing the interleaving with empty assembly was tried (0.97 of the time) and not kept.
@@ -165,7 +157,8 @@ fn blend_group<S: Simd, L: LayerSink, const STOP: u8>(
         let blended = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
         let (number, block) = (usize::from(ready.numbers[i]), usize::from(ready.blocks[i]));
         sink.add(simd, number % BATCH, ready.splats[i], block, &blended);
-        ready.log.0[i] = mask_bits(fragments.over_cut);
-        ready.log.1[i] = mask_bits(blended.refused);
+        ready.refused[i] = mask_bits(blended.refused);
+        counted = count(simd, counted, fragments.over_cut, blended.refused);
     }
+    counted
 }

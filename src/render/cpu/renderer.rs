@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::bin::{TileGrid, TileLists};
 use super::layers::{self, Planes, SplatGeometry};
 use super::raster;
-use super::tile::{TILE_PX, TileArea};
+use super::tile::{TILE_PX, Tile, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
 use crate::preprocess::{PixelBounds, Projected, ProjectedSplat, ViewTransform};
@@ -264,7 +264,7 @@ impl Renderer {
         clock: &mut Clock,
         task: &Task,
     ) {
-        self.bins.fill(grid, &self.projected);
+        self.bins.fill(settings.level, grid, &self.projected);
         clock.lap(|times| &mut times.bin);
         self.bins.sort(settings.level, task);
         clock.lap(|times| &mut times.sort);
@@ -298,7 +298,9 @@ impl Renderer {
                 let area = area_of_tile(index, grid, picture);
                 let (splats, list) = (self.projected.slots(), self.bins.tile(index));
                 let rows = &mut rows[..area.size_px[1]];
-                raster::draw(area, splats, list, settings, rows, &mut ()).fragments_blended
+                let mut tile = Tile::new(area);
+                raster::draw(&mut tile, splats, list, settings, rows, &mut ());
+                tile.fragments_blended
             })
             .sum()
     }
@@ -374,7 +376,8 @@ impl Renderer {
                     sink.unwrap_or_else(|| TileLayers::new(layers.settings, layers.geometry));
                 sink.clear();
                 let rows = &mut rows[..height];
-                let tile = raster::draw(area, splats, list, settings, rows, &mut *sink);
+                let mut tile = Tile::new(area);
+                raster::draw(&mut tile, splats, list, settings, rows, &mut *sink);
                 planes.iter_mut().for_each(|rows| rows.truncate(height));
                 sink.store(settings.level, &tile.blocks, planes);
                 idle().push(sink);

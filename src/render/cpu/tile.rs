@@ -34,12 +34,21 @@ pub(super) struct Tile {
     pub(super) live: u64,
     /// Centre of the tile's first pixel, in pixels from the picture's centre.
     pub(super) origin: [f32; 2],
-    /// x of a block's pixels, from the picture's centre, by the block's column.
-    pub(super) x: [PixelLanes; TILE_BLOCKS],
-    /// y of a block's pixels, from the picture's centre, by the block's row.
-    pub(super) y: [PixelLanes; TILE_BLOCKS + 1],
     pub(super) fragments_blended: u64,
 }
+
+/// First pixel of each block from the first one of the tile: columns and rows. The tables are indexed with any `u8`, so
+/// that no index is checked in the inner loop.
+pub(super) static CORNER_PX: [[f32; 256]; 2] = {
+    let mut corners = [[0.0; 256]; 2];
+    let mut block = 0;
+    while block <= SINK as usize {
+        corners[0][block] = (block % TILE_BLOCKS * BLOCK_PX) as f32;
+        corners[1][block] = (block / TILE_BLOCKS * BLOCK_PX) as f32;
+        block += 1;
+    }
+    corners
+};
 
 /// The area of a tile in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,15 +70,10 @@ impl Tile {
         };
         let origin = [0, 1]
             .map(|axis| area.first_px[axis] as f32 + 0.5 - area.picture_px[axis] as f32 / 2.0);
-        let lanes = |b: usize, start: f32, along: fn(usize) -> usize| {
-            std::array::from_fn(|lane| start + (b * BLOCK_PX + along(lane)) as f32)
-        };
         let mut tile = Self {
             blocks: [open; TILE_BLOCKS * TILE_BLOCKS + 1],
             live: u64::MAX,
             origin,
-            x: std::array::from_fn(|b| lanes(b, origin[0], |lane| lane % BLOCK_PX)),
-            y: std::array::from_fn(|b| lanes(b, origin[1], |lane| lane / BLOCK_PX)),
             fragments_blended: 0,
         };
         // All pixels of the sink are closed, so padding items have no effect and groups need no tail loop.
@@ -94,6 +98,16 @@ impl Tile {
                 self.live &= !(1 << b);
             }
         }
+    }
+
+    /// x and y of the pixels of the tile's first block, from the picture's centre. All of them and their distances to
+    /// the other blocks are multiples of a half, so that sums of both are exact.
+    #[inline(always)]
+    pub(super) fn first_block<S: Simd>(&self, simd: S) -> [f32x16<S>; 2] {
+        [
+            f32x16::from_fn(simd, |lane| (lane % BLOCK_PX) as f32) + self.origin[0],
+            f32x16::from_fn(simd, |lane| (lane / BLOCK_PX) as f32) + self.origin[1],
+        ]
     }
 
     #[inline(always)]
