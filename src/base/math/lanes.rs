@@ -43,36 +43,76 @@ fearless_simd::kernel!(
     }
 );
 
-/// `counts`, one more in the lanes that are in `taken` and not in `refused`.
-#[inline(always)]
-pub fn count<S: Simd>(
-    simd: S,
-    counts: u32x16<S>,
-    taken: mask32x16<S>,
-    refused: mask32x16<S>,
-) -> u32x16<S> {
-    #[cfg(target_arch = "x86_64")]
-    if let fearless_simd::Level::Avx512(avx512) = simd.level() {
-        let masks = (mask_bits(taken), mask_bits(refused));
-        return count_avx512(avx512, counts.into(), masks).simd_into(simd);
+/// Counts of lanes. They are kept doubled: of an increment by one, the compiler makes a vector of the mask first.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneCounts<S: Simd>(u32x16<S>);
+
+impl<S: Simd> LaneCounts<S> {
+    /// Counts of zero.
+    #[inline(always)]
+    pub fn new(simd: S) -> Self {
+        Self(u32x16::splat(simd, 0))
     }
-    (taken & !refused).select(counts + 1, counts)
+
+    /// Adds one to each lane in `mask`; a lane counts up to 2^31 - 1.
+    #[inline(always)]
+    pub fn add(&mut self, simd: S, mask: mask32x16<S>) {
+        if has_mask_registers(simd) {
+            self.0 = mask.select(self.0 + 2, self.0);
+        } else {
+            let bits = mask_vector(simd, mask);
+            self.0 -= bits + bits;
+        }
+    }
+
+    /// Sum of all lanes.
+    #[inline(always)]
+    pub fn sum(self) -> u64 {
+        let doubled = self.0.to_array().map(u64::from);
+        doubled.iter().sum::<u64>() / 2
+    }
 }
 
-#[cfg(target_arch = "x86_64")]
-fearless_simd::kernel!(
-    // The compiler makes a vector of ones and zeros out of a mask before it adds it.
-    #[inline(always)]
-    fn count_avx512(
-        _token: Avx512,
-        counts: std::arch::x86_64::__m512i,
-        masks: (u16, u16),
-    ) -> std::arch::x86_64::__m512i {
-        use std::arch::x86_64::*;
-        let counted = _kandn_mask16(masks.1, masks.0);
-        _mm512_mask_sub_epi32(counts, counted, counts, _mm512_set1_epi32(-1))
+/// Whether masks are registers of their own instead of vectors of zeros and ones; such a level has 32 vector registers,
+/// too, so that four chains of arithmetic fit side by side.
+#[inline(always)]
+pub fn has_mask_registers<S: Simd>(simd: S) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return matches!(simd.level(), fearless_simd::Level::Avx512(_));
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = simd;
+        false
     }
-);
+}
+
+/// A mask as lanes of ones or zeros.
+#[inline(always)]
+fn mask_vector<S: Simd>(simd: S, mask: mask32x16<S>) -> u32x16<S> {
+    let bits: [i32; 16] = mask.into();
+    i32x16::simd_from(simd, bits).bitcast()
+}
+
+/// `x` in the lanes of a mask, 0 elsewhere.
+#[inline(always)]
+pub fn keep<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
+    if has_mask_registers(simd) {
+        return mask.select(x, f32x16::splat(simd, 0.0));
+    }
+    (mask_vector(simd, mask) & x.bitcast::<u32x16<S>>()).bitcast()
+}
+
+/// All bits are set if all lanes of a mask are; otherwise some are not, but which ones is unspecified where that is
+/// cheaper.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "eight lanes have eight bits")]
+pub fn mask_digest<S: Simd>(simd: S, mask: mask32x16<S>) -> u16 {
+    if has_mask_registers(simd) {
+        return mask_bits(mask);
+    }
+    let (low, high) = simd.split_mask32x16(mask);
+    0xff00 | (low & high).to_bitmask() as u16
+}
 
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
@@ -104,39 +144,39 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     (p.bitcast::<u32x16<S>>() + exponent).bitcast()
 }
 
-/// Number of vectors that [`exp2_where`] processes together.
-pub const GROUP: usize = 4;
-
 /// 2^x where `masks` are set, 0 elsewhere, with a relative error below 3e-7. Where a mask is set, x
 /// must be in the domain of [`exp2`].
 ///
-/// Four vectors go through each step together, since one vector alone is a chain of latencies that a core
+/// The vectors go through each step together, since one vector alone is a chain of latencies that a core
 /// cannot hide. AVX-512 splits off the integer part and scales by it in one instruction each, so its results
 /// differ from the other levels in the last bits.
 #[inline(always)]
-pub fn exp2_where<S: Simd>(
+pub fn exp2_where<S: Simd, const N: usize>(
     simd: S,
-    masks: [mask32x16<S>; GROUP],
-    x: [f32x16<S>; GROUP],
-) -> [f32x16<S>; GROUP] {
+    masks: [mask32x16<S>; N],
+    x: [f32x16<S>; N],
+) -> [f32x16<S>; N] {
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(avx512) = simd.level() {
-        let mut inputs = [(0, x[0].into()); GROUP];
-        for i in 0..GROUP {
-            inputs[i] = (mask_bits(masks[i]), x[i].into());
+        let mut fraction = x;
+        for fraction in &mut fraction {
+            *fraction = fraction_avx512(avx512, (*fraction).into()).simd_into(simd);
         }
-        let outputs = exp2_where_avx512(avx512, inputs);
-        let mut y = x;
-        for i in 0..GROUP {
-            y[i] = outputs[i].simd_into(simd);
+        let mut p = [f32x16::splat(simd, EXP2_UNIT[5]); N];
+        for &c in EXP2_UNIT[..5].iter().rev() {
+            for i in 0..N {
+                p[i] = p[i].mul_add(fraction[i], f32x16::splat(simd, c));
+            }
         }
-        return y;
+        for i in 0..N {
+            let mask = mask_bits(masks[i]);
+            p[i] = scale_where_avx512(avx512, mask, p[i].into(), x[i].into()).simd_into(simd);
+        }
+        return p;
     }
-    let zero = f32x16::splat(simd, 0.0);
     let mut y = x;
     for (y, mask) in y.iter_mut().zip(masks) {
-        // Lanes outside the mask are zeroed first, so that they cause no denormals or traps.
-        *y = mask.select(exp2(simd, mask.select(*y, zero)), zero);
+        *y = keep(simd, mask, exp2(simd, *y));
     }
     y
 }
@@ -155,29 +195,29 @@ const EXP2_UNIT: [f32; 6] = [
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
+    /// What is left of x above the integer below it.
     #[inline(always)]
-    fn exp2_where_avx512(
+    fn fraction_avx512(
         _token: Avx512,
-        inputs: [(u16, std::arch::x86_64::__m512); GROUP],
-    ) -> [std::arch::x86_64::__m512; GROUP] {
-        use std::arch::x86_64::*;
+        x: std::arch::x86_64::__m512,
+    ) -> std::arch::x86_64::__m512 {
         /// Keep no fraction bits, round down, suppress exceptions.
         const FLOOR: i32 = 0x09;
-        let mut f = [inputs[0].1; GROUP];
-        for i in 0..GROUP {
-            f[i] = _mm512_reduce_ps::<FLOOR>(inputs[i].1);
-        }
-        let mut p = [_mm512_set1_ps(EXP2_UNIT[5]); GROUP];
-        for &c in EXP2_UNIT[..5].iter().rev() {
-            let c = _mm512_set1_ps(c);
-            for i in 0..GROUP {
-                p[i] = _mm512_fmadd_ps(p[i], f[i], c);
-            }
-        }
-        for i in 0..GROUP {
-            p[i] = _mm512_maskz_scalef_ps(inputs[i].0, p[i], inputs[i].1);
-        }
-        p
+        std::arch::x86_64::_mm512_reduce_ps::<FLOOR>(x)
+    }
+);
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    /// `p` times two to the power of the integer below x where the mask is set, 0 elsewhere.
+    #[inline(always)]
+    fn scale_where_avx512(
+        _token: Avx512,
+        mask: u16,
+        p: std::arch::x86_64::__m512,
+        x: std::arch::x86_64::__m512,
+    ) -> std::arch::x86_64::__m512 {
+        std::arch::x86_64::_mm512_maskz_scalef_ps(mask, p, x)
     }
 );
 

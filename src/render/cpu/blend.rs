@@ -7,7 +7,7 @@ use fearless_simd::{f32x16, mask32x16, prelude::*};
 use super::layer_sink::BlendedLanes;
 use super::tile::{CORNER_PX, PixelBlock, PixelLanes};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
-use quadrille_base::math::lanes::{GROUP, exp2_where};
+use quadrille_base::math::lanes::{exp2_where, keep};
 use quadrille_base::math::narrow;
 use quadrille_base::shading::StopRule;
 
@@ -42,23 +42,33 @@ pub(super) struct BlendLimits {
 #[derive(Clone, Copy)]
 pub(super) struct Fragments<S: Simd> {
     pub(super) over_cut: mask32x16<S>,
-    alpha: f32x16<S>,
+    pub(super) alpha: f32x16<S>,
 }
 
-/// Shades the fragments of four splats, each in its own block: `blocks` of the tile whose first block has its pixels at
-/// `first_block` (x and y from the picture's centre). The result does not depend on the pixels' state, so the four
-/// computations overlap.
+impl<S: Simd> Fragments<S> {
+    /// The fragments whose alpha was kept: it is positive above the cut.
+    #[inline(always)]
+    pub(super) fn of_alpha(simd: S, alpha: f32x16<S>) -> Self {
+        Self {
+            over_cut: alpha.simd_gt(f32x16::splat(simd, 0.0)),
+            alpha,
+        }
+    }
+}
+
+/// log2 of the alphas of some splats, before the cut and the cap, each in the pixels of its own block: `blocks` of the tile
+/// whose first block has its pixels at `first_block` (x and y from the picture's centre). The vectors go through each
+/// step together.
 #[inline(always)]
-pub(super) fn shade<S: Simd>(
+pub(super) fn exponents<S: Simd, const N: usize>(
     simd: S,
-    alpha_cap: f32,
-    splats: [&ProjectedSplat; GROUP],
-    (first_block, blocks): ([f32x16<S>; 2], &[u8; GROUP]),
-) -> [Fragments<S>; GROUP] {
+    splats: [&ProjectedSplat; N],
+    (first_block, blocks): ([f32x16<S>; 2], &[u8; N]),
+) -> [f32x16<S>; N] {
     let lane = |v: f32| f32x16::splat(simd, v);
-    let mut u = [lane(0.0); GROUP];
+    let mut u = [lane(0.0); N];
     let mut v = u;
-    for i in 0..GROUP {
+    for i in 0..N {
         let (s, block) = (splats[i], usize::from(blocks[i]));
         let x = first_block[0] + lane(CORNER_PX[0][block]);
         let y = first_block[1] + lane(CORNER_PX[1][block]);
@@ -66,26 +76,34 @@ pub(super) fn shade<S: Simd>(
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
     }
-    let mut exponent = v;
-    for i in 0..GROUP {
-        exponent[i] = (-v[i]).mul_add(v[i], lane(splats[i].log2_opacity));
+    let mut exponents = v;
+    for i in 0..N {
+        exponents[i] = (-v[i]).mul_add(v[i], lane(splats[i].log2_opacity));
     }
-    for i in 0..GROUP {
-        exponent[i] = (-u[i]).mul_add(u[i], exponent[i]);
+    for i in 0..N {
+        exponents[i] = (-u[i]).mul_add(u[i], exponents[i]);
     }
-    let mut over_cut = [exponent[0].simd_ge(lane(LOG2_ALPHA_CUT)); GROUP];
-    for i in 1..GROUP {
-        over_cut[i] = exponent[i].simd_ge(lane(LOG2_ALPHA_CUT));
+    exponents
+}
+
+/// The fragments of exponents.
+#[inline(always)]
+pub(super) fn fragments<S: Simd, const N: usize>(
+    simd: S,
+    alpha_cap: f32,
+    exponents: [f32x16<S>; N],
+) -> [Fragments<S>; N] {
+    let cut = f32x16::splat(simd, LOG2_ALPHA_CUT);
+    let mut over_cut = [cut.simd_eq(cut); N];
+    for i in 0..N {
+        over_cut[i] = exponents[i].simd_ge(cut);
     }
-    let alpha = exp2_where(simd, over_cut, exponent);
-    let mut fragments = [Fragments {
-        over_cut: over_cut[0],
-        alpha: alpha[0],
-    }; GROUP];
-    for i in 0..GROUP {
+    let alpha = exp2_where(simd, over_cut, exponents);
+    let mut fragments = [Fragments::of_alpha(simd, cut); N];
+    for i in 0..N {
         fragments[i] = Fragments {
             over_cut: over_cut[i],
-            alpha: alpha[i].min(lane(alpha_cap)),
+            alpha: alpha[i].min(f32x16::splat(simd, alpha_cap)),
         };
     }
     fragments
@@ -103,14 +121,14 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
 ) -> BlendedLanes<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
     let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
-    let (alpha, zero, stop_at) = (fragments.alpha, lane(0.0), lane(stop_at));
+    let (alpha, stop_at) = (fragments.alpha, lane(stop_at));
     let before = load(&block.transmittance);
     // Where alpha is 0, this is exactly `before`.
     let mut left = (-before).mul_add(alpha, before);
     let refused = match STOP {
         BEFORE => left.simd_lt(stop_at),
         BEFORE_OR_AT => left.simd_le(stop_at),
-        _ => before.simd_lt(zero),
+        _ => before.simd_lt(lane(0.0)),
     };
     if STOP == NEVER {
         left = left.max(lane(LEAST_TRANSMITTANCE));
@@ -122,7 +140,7 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     refused
         .select(-before.abs(), left)
         .store_array(&mut block.transmittance);
-    let weight = refused.select(zero, before * alpha);
+    let weight = keep(simd, !refused, before * alpha);
     for (sum, colour) in block.colour.iter_mut().zip(colour) {
         weight.mul_add(lane(colour), load(sum)).store_array(sum);
     }

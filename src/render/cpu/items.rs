@@ -3,8 +3,10 @@
 use fearless_simd::{Level, mask8x64, prelude::*, u8x64, u16x32};
 
 use super::tile::{SINK, TILE_BLOCKS};
-use quadrille_base::math::lanes::GROUP;
+use quadrille_base::math::lanes::has_mask_registers;
 
+/// Items that are shaded together where there are registers for them.
+pub(super) const GROUP: usize = 4;
 /// Splats per batch.
 pub(super) const BATCH: usize = 16;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
@@ -20,7 +22,7 @@ const STRIDE: usize = 8;
 pub(super) struct Items {
     splats: [u8; CAPACITY],
     blocks: [u8; CAPACITY],
-    /// Number of items, padding included: a multiple of [`GROUP`].
+    /// Number of items, padding included.
     len: usize,
 }
 
@@ -33,7 +35,7 @@ impl Items {
         }
     }
 
-    /// Lists the blocks of each splat's mask, padded with [`SINK`] to whole groups.
+    /// Lists the blocks of each splat's mask, padded with [`SINK`] to whole groups where items are shaded in groups.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a batch has 16 splats")]
     pub(super) fn list<S: Simd>(&mut self, simd: S, masks: &[u64; BATCH]) {
@@ -45,7 +47,11 @@ impl Items {
         // More than is needed, of a fixed length: no call of a function that fills memory.
         self.splats[len..len + GROUP].fill(0);
         self.blocks[len..len + GROUP].fill(SINK);
-        self.len = len.next_multiple_of(GROUP);
+        self.len = if has_mask_registers(simd) {
+            len.next_multiple_of(GROUP)
+        } else {
+            len
+        };
     }
 
     /// Writes `splat` for each block of `mask`, from item `at` on, and arbitrary items behind them, which the next
@@ -76,9 +82,16 @@ impl Items {
         let splats = self.splats[..self.len].as_chunks().0;
         splats.iter().zip(self.blocks[..self.len].as_chunks().0)
     }
+
+    /// The items in parts of at most `most`: splats and blocks.
+    #[inline(always)]
+    pub(super) fn parts(&self, most: usize) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let splats = self.splats[..self.len].chunks(most);
+        splats.zip(self.blocks[..self.len].chunks(most))
+    }
 }
 
-/// The pixels that refused each item, one bit per pixel. They are kept in memory and read once per batch, since
+/// Whether all pixels refused each item: all bits are set only then. It is kept in memory and read once per batch, since
 /// moving masks to integer registers item by item costs as much as the arithmetic of blending.
 pub(super) struct Log {
     refused: [u16; CAPACITY],
@@ -95,6 +108,12 @@ impl Log {
     #[inline(always)]
     pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut [u16; GROUP]> {
         self.refused.as_chunks_mut().0.iter_mut()
+    }
+
+    /// The log's entries in parts of `most`.
+    #[inline(always)]
+    pub(super) fn parts(&mut self, most: usize) -> impl Iterator<Item = &mut [u16]> {
+        self.refused.chunks_mut(most)
     }
 
     /// One bit per block that has no open pixel left.
@@ -169,8 +188,9 @@ mod tests {
             let mut items = Items::new();
             dispatch!(level.level(), simd => items.list(simd, &masks));
             let listed: Vec<(usize, usize)> = items
-                .groups()
-                .flat_map(|(s, b)| s.map(usize::from).into_iter().zip(b.map(usize::from)))
+                .parts(7)
+                .flat_map(|(splats, blocks)| splats.iter().zip(blocks))
+                .map(|(&splat, &block)| (usize::from(splat), usize::from(block)))
                 .collect();
             assert_eq!(listed[..expected.len()], expected, "{}", level.name());
             assert!(listed.len() < expected.len() + GROUP);

@@ -1,17 +1,18 @@
 //! Draws the splats of a tile, front to back.
 
-use fearless_simd::{dispatch, prelude::*, u32x16};
+use fearless_simd::{dispatch, f32x16, prelude::*};
 
 use super::RenderSettings;
 use super::blend::{
-    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, shade, stop_kind,
+    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, exponents, fragments,
+    stop_kind,
 };
 use super::coverage::Strips;
-use super::items::{BATCH, Items, Log};
+use super::items::{BATCH, GROUP, Items, Log};
 use super::layer_sink::LayerSink;
-use super::tile::{PixelBlock, Tile};
+use super::tile::{PixelBlock, PixelLanes, Tile};
 use crate::preprocess::ProjectedSplat;
-use quadrille_base::math::lanes::{GROUP, count, mask_bits};
+use quadrille_base::math::lanes::{LaneCounts, has_mask_registers, mask_digest};
 use quadrille_base::math::prefetch;
 use quadrille_base::shading::cap_rounded_down;
 
@@ -64,7 +65,6 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     let mut items = Items::new();
     let mut log = Log::new();
     let strips = Strips::new(simd, tile.origin);
-    let mut counted = u32x16::splat(simd, 0);
     for (i, chunk) in list.chunks(BATCH).enumerate() {
         if tile.live == 0 {
             break;
@@ -81,14 +81,56 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
         // Closed blocks are removed from the masks here, so no item is listed for them.
         let masks = strips.block_masks(simd, &batch[..chunk.len()], tile.live);
         items.list(simd, &masks);
+        let (place, pixels) = ((simd, tile.first_block(simd)), &mut tile.blocks);
         let work = (&items, &mut log);
-        let blended = draw_batch::<_, _, STOP>(simd, tile, &batch, work, limits, sink);
-        counted += blended;
+        tile.fragments_blended += if has_mask_registers(simd) {
+            draw_in_groups::<_, _, STOP>(place, pixels, &batch, work, limits, sink)
+        } else {
+            draw_in_passes::<_, _, STOP>(place, pixels, &batch, work, limits, sink)
+        };
         tile.live &= !log.closed(simd, &items);
     }
-    // A lane would overflow after 2^32 splats.
-    let counted = counted.to_array().map(u64::from);
-    tile.fragments_blended += counted.iter().sum::<u64>();
+}
+
+/// Blends the fragments of a batch's items.
+struct Blender<'a, S: Simd, L, const STOP: u8> {
+    simd: S,
+    stop_at: f32,
+    pixels: &'a mut [PixelBlock],
+    /// Fragments blended.
+    counts: LaneCounts<S>,
+    sink: &'a mut L,
+}
+
+impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
+    /// Blends the fragments of `splat`, which is number `number` of the batch, into a block; returns whether all
+    /// pixels refuse them, as the log of items has it.
+    #[inline(always)]
+    fn blend(
+        &mut self,
+        fragments: &Fragments<S>,
+        (splat, number): (&ProjectedSplat, u8),
+        block: u8,
+    ) -> u16 {
+        let (simd, block) = (self.simd, usize::from(block));
+        let pixels = &mut self.pixels[block];
+        let blended = blend::<_, STOP>(simd, self.stop_at, fragments, splat.colour, pixels);
+        let number = usize::from(number) % BATCH;
+        self.sink.add(simd, number, splat, block, &blended);
+        self.counts.add(simd, fragments.over_cut & !blended.refused);
+        mask_digest(simd, blended.refused)
+    }
+
+    #[inline(always)]
+    #[allow(clippy::needless_pass_by_value, reason = "consumed, and inlined")]
+    fn blend_group(&mut self, ready: Shaded<'_, S>) {
+        // No branch between the four: the compiler would serialise their arithmetic behind it.
+        for i in 0..GROUP {
+            // Forcing the interleaving with empty assembly was tried (0.97 of the time) and not kept.
+            let splat = (ready.splats[i], ready.numbers[i]);
+            ready.refused[i] = self.blend(&ready.fragments[i], splat, ready.blocks[i]);
+        }
+    }
 }
 
 /// A group of items with their shaded fragments, ready to be blended.
@@ -98,67 +140,93 @@ struct Shaded<'a, S: Simd> {
     /// Numbers of the splats in the batch.
     numbers: &'a [u8; GROUP],
     blocks: &'a [u8; GROUP],
-    /// Takes the pixels that refuse each fragment.
+    /// Takes whether all pixels refuse each fragment.
     refused: &'a mut [u16; GROUP],
 }
 
-/// Draws a batch's items. A group is blended while the next one is shaded: the two are independent,
-/// and shading alone is a chain of latencies too long for a core to hide. Returns the number of fragments blended by
-/// lane.
+/// Draws a batch's items in groups. A group is blended while the next one is shaded: the two are independent, and
+/// shading alone is a chain of latencies too long for a core to hide. Returns the number of fragments blended.
 #[inline(always)]
-fn draw_batch<S: Simd, L: LayerSink, const STOP: u8>(
-    simd: S,
-    tile: &mut Tile,
+fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
+    (simd, first_block): (S, [f32x16<S>; 2]),
+    pixels: &mut [PixelBlock],
     batch: &[ProjectedSplat; BATCH],
     (items, log): (&Items, &mut Log),
     limits: BlendLimits,
     sink: &mut L,
-) -> u32x16<S> {
-    let first_block = tile.first_block(simd);
-    let pixels = &mut tile.blocks;
-    let mut counted = u32x16::splat(simd, 0);
+) -> u64 {
+    let mut blender = Blender::<_, _, STOP> {
+        simd,
+        stop_at: limits.stop_at,
+        pixels,
+        counts: LaneCounts::new(simd),
+        sink,
+    };
     let mut waiting: Option<Shaded<'_, S>> = None;
-    for ((group, blocks), refused) in items.groups().zip(log.groups()) {
-        let splats = group.map(|number| &batch[usize::from(number) % BATCH]);
-        let fragments = shade(simd, limits.alpha_cap, splats, (first_block, blocks));
+    for ((numbers, blocks), refused) in items.groups().zip(log.groups()) {
+        let splats = numbers.map(|number| &batch[usize::from(number) % BATCH]);
+        let exponents = exponents(simd, splats, (first_block, blocks));
         let shaded = Shaded {
-            fragments,
+            fragments: fragments(simd, limits.alpha_cap, exponents),
             splats,
-            numbers: group,
+            numbers,
             blocks,
             refused,
         };
         // Blending one group while the next is shaded takes 0.86 of the time of shading and blending in turn.
         if let Some(ready) = waiting.replace(shaded) {
-            counted += blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
+            blender.blend_group(ready);
         }
     }
     if let Some(ready) = waiting {
-        counted += blend_group::<_, _, STOP>(simd, limits, pixels, ready, sink);
+        blender.blend_group(ready);
     }
-    counted
+    blender.counts.sum()
 }
 
+/// Items that go through a pass before the next pass takes them.
+const PASS: usize = 64;
+
+/// Values of the items of a pass.
+#[repr(align(64))]
+struct PassLanes([PixelLanes; PASS]);
+
+/// As [`draw_in_groups`], where vector registers are too few for the arithmetic of a whole item: exponents, alphas and
+/// blending in passes of their own, each with its constants in registers.
 #[inline(always)]
-#[allow(clippy::needless_pass_by_value, reason = "consumed, and inlined")]
-fn blend_group<S: Simd, L: LayerSink, const STOP: u8>(
-    simd: S,
-    limits: BlendLimits,
+fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
+    (simd, first_block): (S, [f32x16<S>; 2]),
     pixels: &mut [PixelBlock],
-    ready: Shaded<'_, S>,
+    batch: &[ProjectedSplat; BATCH],
+    (items, log): (&Items, &mut Log),
+    limits: BlendLimits,
     sink: &mut L,
-) -> u32x16<S> {
-    let mut counted = u32x16::splat(simd, 0);
-    // No branch between the four: the compiler would serialise their arithmetic behind it.
-    for i in 0..GROUP {
-        // Forcing the interleaving with empty assembly was tried (0.97 of the time) and not kept.
-        let block = &mut pixels[usize::from(ready.blocks[i])];
-        let (fragments, colour) = (&ready.fragments[i], ready.splats[i].colour);
-        let blended = blend::<_, STOP>(simd, limits.stop_at, fragments, colour, block);
-        let (number, block) = (usize::from(ready.numbers[i]), usize::from(ready.blocks[i]));
-        sink.add(simd, number % BATCH, ready.splats[i], block, &blended);
-        ready.refused[i] = mask_bits(blended.refused);
-        counted = count(simd, counted, fragments.over_cut, blended.refused);
+) -> u64 {
+    let mut blender = Blender::<_, _, STOP> {
+        simd,
+        stop_at: limits.stop_at,
+        pixels,
+        counts: LaneCounts::new(simd),
+        sink,
+    };
+    let splat = |number: u8| &batch[usize::from(number) % BATCH];
+    let mut lanes = PassLanes([[0.0; 16]; PASS]);
+    for ((numbers, blocks), refused) in items.parts(PASS).zip(log.parts(PASS)) {
+        let lanes = &mut lanes.0[..numbers.len()];
+        for (lanes, (&number, &block)) in lanes.iter_mut().zip(numbers.iter().zip(blocks)) {
+            let [exponent] = exponents(simd, [splat(number)], (first_block, &[block]));
+            exponent.store_array(lanes);
+        }
+        for lanes in &mut *lanes {
+            let exponent = f32x16::load_array_ref(simd, lanes);
+            let [fragments] = fragments(simd, limits.alpha_cap, [exponent]);
+            fragments.alpha.store_array(lanes);
+        }
+        let items = numbers.iter().zip(blocks).zip(refused);
+        for (lanes, ((&number, &block), refused)) in lanes.iter().zip(items) {
+            let fragments = Fragments::of_alpha(simd, f32x16::load_array_ref(simd, lanes));
+            *refused = blender.blend(&fragments, (splat(number), number), block);
+        }
     }
-    counted
+    blender.counts.sum()
 }
