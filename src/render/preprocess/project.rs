@@ -1,7 +1,7 @@
 //! Projects all blocks of splats in parallel, chunk by chunk; visible splats are packed in each chunk.
 
 use bytemuck::Zeroable;
-use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
+use fearless_simd::{dispatch, f32x8, f32x16, mask32x16, prelude::*};
 use rayon::prelude::*;
 
 use super::exact::{ExactSplat, MAX_FOOTPRINTS};
@@ -10,6 +10,7 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::source::{ShScratch, SplatSource};
 use super::view_transform::ViewTransform;
 use quadrille_base::math::buffer::Buffer;
+use quadrille_base::math::lanes::has_mask_registers;
 use quadrille_base::math::{SimdLevel, fit, low, prefetch};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
@@ -306,7 +307,7 @@ impl ChunkOutput<'_> {
         let words: &mut [u32] = bytemuck::cast_slice_mut(bounds);
         columns.zip_low(rows).store_slice(&mut words[..BLOCK]);
         columns.zip_high(rows).store_slice(&mut words[BLOCK..]);
-        let records = transpose(lanes.fields);
+        let records = transpose(simd, lanes.fields);
         let mut left = lanes.visible;
         while left != 0 {
             let record: &mut [f32; 16] = bytemuck::cast_mut(&mut self.splats[self.len]);
@@ -361,18 +362,39 @@ fn unpack_bounds(columns: u32, rows: u32) -> PixelBounds {
     }
 }
 
-/// Transposes a 16x16 matrix: four perfect shuffles of its rows.
+/// Transposes a 16x16 matrix by perfect shuffles of its rows: four of the whole, or three of each quarter where vectors
+/// of 16 lanes are pairs.
 #[inline(always)]
-fn transpose<S: Simd>(mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
-    for _ in 0..4 {
-        m = std::array::from_fn(|i| {
-            let (a, b) = (m[i / 2], m[i / 2 + 8]);
-            if i % 2 == 0 {
-                a.zip_low(b)
-            } else {
-                a.zip_high(b)
+fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
+    if has_mask_registers(simd) {
+        for _ in 0..4 {
+            let rows = m;
+            for i in 0..8 {
+                m[2 * i] = rows[i].zip_low(rows[i + 8]);
+                m[2 * i + 1] = rows[i].zip_high(rows[i + 8]);
             }
-        });
+        }
+        return m;
+    }
+    let zero = f32x8::splat(simd, 0.0);
+    let mut quarters = [[[zero; 8]; 2]; 2];
+    for (row, lanes) in m.into_iter().enumerate() {
+        let (low, high) = lanes.split();
+        quarters[row / 8][0][row % 8] = low;
+        quarters[row / 8][1][row % 8] = high;
+    }
+    for quarter in quarters.as_flattened_mut() {
+        for _ in 0..3 {
+            let rows = *quarter;
+            for i in 0..4 {
+                quarter[2 * i] = rows[i].zip_low(rows[i + 4]);
+                quarter[2 * i + 1] = rows[i].zip_high(rows[i + 4]);
+            }
+        }
+    }
+    for (row, lanes) in m.iter_mut().enumerate() {
+        let [low, high] = [0, 1].map(|half| quarters[half][row / 8][row % 8]);
+        *lanes = low.combine(high);
     }
     m
 }
