@@ -43,7 +43,8 @@ fearless_simd::kernel!(
     }
 );
 
-/// Counts of lanes. They are kept doubled: of an increment by one, the compiler makes a vector of the mask first.
+/// Counts of lanes. Where masks are registers, they are kept doubled: for an increment by one, the compiler makes a vector
+/// of the mask first.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCounts<S: Simd>(u32x16<S>);
 
@@ -60,16 +61,15 @@ impl<S: Simd> LaneCounts<S> {
         if has_mask_registers(simd) {
             self.0 = mask.select(self.0 + 2, self.0);
         } else {
-            let bits = mask_vector(simd, mask);
-            self.0 -= bits + bits;
+            self.0 -= mask_vector(simd, mask);
         }
     }
 
     /// Sum of all lanes.
     #[inline(always)]
-    pub fn sum(self) -> u64 {
-        let doubled = self.0.to_array().map(u64::from);
-        doubled.iter().sum::<u64>() / 2
+    pub fn sum(self, simd: S) -> u64 {
+        let kept = self.0.to_array().map(u64::from);
+        kept.iter().sum::<u64>() / if has_mask_registers(simd) { 2 } else { 1 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The blocks of a tile that a splat's footprint touches.
 
-use fearless_simd::{f32x16, mask32x16, prelude::*, u32x8, u32x16};
+use fearless_simd::{f32x16, i32x16, mask32x16, prelude::*, u32x8, u32x16};
 
 use super::tile::{BLOCK_PX, TILE_BLOCKS};
 use super::items::BATCH;
@@ -112,7 +112,9 @@ impl<S: Simd> Strips<S> {
 fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u64 {
     let end = inside
         .select(end.ceil(), f32x16::splat(simd, 0.0))
-        .to_int::<u32x16<S>>();
+        // Many levels have no conversion to unsigned integers.
+        .to_int::<i32x16<S>>()
+        .bitcast::<u32x16<S>>();
     // 2^last - 2^first has the bits first..last.
     let (first, last) = (u32x16::splat(simd, 1) << end).split();
     #[allow(clippy::cast_possible_truncation, reason = "small integers")]

@@ -9,10 +9,8 @@ use quadrille_base::math::{SimdLevel, low};
 
 /// Lists up to this long are sorted by insertion alone.
 const INSERTION_MAX: usize = 32;
-/// Minimum and maximum width of a digit, in bits.
-const DIGIT_BITS: [u32; 2] = [5, 12];
-/// Binary logarithm of the list's length minus the bits of a digit.
-const DIGIT_BITS_BELOW_LEN: u32 = 3;
+/// Maximum width of a digit, in bits.
+const MOST_DIGIT_BITS: u32 = 12;
 /// Insertion steps allowed per entry before a sort with a bounded worst case takes over.
 const STEPS_PER_ENTRY: usize = 8;
 
@@ -37,7 +35,17 @@ impl Sorter {
     #[inline(always)]
     fn sort_on<S: Simd>(&mut self, _: S, entries: &mut [u64]) {
         if entries.len() > INSERTION_MAX {
-            self.sort_leading_bits(entries);
+            // Digits with as many values as there are entries, or half as many.
+            match entries.len().ilog2() {
+                ..=5 => self.sort_leading_bits::<5>(entries),
+                6 => self.sort_leading_bits::<6>(entries),
+                7 => self.sort_leading_bits::<7>(entries),
+                8 => self.sort_leading_bits::<8>(entries),
+                9 => self.sort_leading_bits::<9>(entries),
+                10 => self.sort_leading_bits::<10>(entries),
+                11 => self.sort_leading_bits::<11>(entries),
+                _ => self.sort_leading_bits::<MOST_DIGIT_BITS>(entries),
+            }
         }
         let steps = entries.len().max(INSERTION_MAX) * STEPS_PER_ENTRY;
         if !insert_all(entries, steps) {
@@ -46,44 +54,35 @@ impl Sorter {
         }
     }
 
-    /// Sorts by the leading bits of the keys, in two passes of one digit each.
+    /// Sorts by the leading bits of the keys, in two passes of one digit of `BITS` bits each. The width is a constant, so
+    /// that no index of a digit is checked.
     #[inline(always)]
-    fn sort_leading_bits(&mut self, entries: &mut [u64]) {
+    fn sort_leading_bits<const BITS: u32>(&mut self, entries: &mut [u64]) {
         let (mut least, mut greatest) = (u32::MAX, 0);
         for &entry in entries.iter() {
             least = least.min(key(entry));
             greatest = greatest.max(key(entry));
         }
-        let [least_bits, most_bits] = DIGIT_BITS;
-        // Only lists of more than INSERTION_MAX entries come here.
-        let digit_bits =
-            (entries.len().ilog2() - DIGIT_BITS_BELOW_LEN).clamp(least_bits, most_bits);
         let key_bits = u32::BITS - (greatest - least).leading_zeros();
-        let shift = key_bits.saturating_sub(2 * digit_bits);
-        let digits = 1_usize << digit_bits;
-        let low = Digit {
-            least,
-            shift,
-            mask: digits - 1,
-        };
-        let high = Digit {
-            shift: shift + digit_bits,
-            ..low
-        };
+        let shift = key_bits.saturating_sub(2 * BITS);
+        let leading = |entry: u64| (key(entry) - least) >> shift;
+        let mask = (1 << BITS) - 1;
+        let low = |entry: u64| leading(entry) as usize & mask;
+        let high = |entry: u64| (leading(entry) >> BITS) as usize & mask;
 
-        self.positions.clear();
-        self.positions.resize(2 * digits, 0);
-        let (low_positions, high_positions) = self.positions.split_at_mut(digits);
+        self.positions.resize(2 << MOST_DIGIT_BITS, 0);
+        let (low_positions, high_positions) = self.positions[..2 << BITS].split_at_mut(1 << BITS);
+        low_positions.fill(0);
+        high_positions.fill(0);
         for &entry in entries.iter() {
             // Counts do not depend on the order of the entries, so one pass over the list counts both digits.
-            low_positions[low.of(entry)] += 1;
-            high_positions[high.of(entry)] += 1;
+            low_positions[low(entry)] += 1;
+            high_positions[high(entry)] += 1;
         }
-        for positions in [&mut *low_positions, &mut *high_positions] {
-            let mut sum = 0;
-            for position in positions {
-                sum += std::mem::replace(position, sum);
-            }
+        let mut sums = [0; 2];
+        for (low, high) in low_positions.iter_mut().zip(&mut *high_positions) {
+            sums[0] += std::mem::replace(low, sums[0]);
+            sums[1] += std::mem::replace(high, sums[1]);
         }
         self.spare.resize(self.spare.len().max(entries.len()), 0);
         let spare = &mut self.spare[..entries.len()];
@@ -97,28 +96,16 @@ fn key(entry: u64) -> u32 {
     low(entry >> 32)
 }
 
-/// A digit of a list's keys.
-#[derive(Clone, Copy)]
-struct Digit {
-    least: u32,
-    /// The digit's lowest bit in `key - least`.
-    shift: u32,
-    /// One bit for each bit of the digit.
-    mask: usize,
-}
-
-impl Digit {
-    #[inline(always)]
-    fn of(self, entry: u64) -> usize {
-        ((key(entry) - self.least) >> self.shift) as usize & self.mask
-    }
-}
-
 /// Moves each entry to the next position of its digit.
 #[inline(always)]
-fn spread(from: &[u64], to: &mut [u64], positions: &mut [u32], digit: Digit) {
+fn spread(
+    from: &[u64],
+    to: &mut [u64],
+    positions: &mut [u32],
+    digit: impl Fn(u64) -> usize,
+) {
     for &entry in from {
-        let position = &mut positions[digit.of(entry)];
+        let position = &mut positions[digit(entry)];
         to[*position as usize] = entry;
         *position += 1;
     }
@@ -166,7 +153,7 @@ mod tests {
 
     #[test]
     fn lists_of_any_length_and_any_keys_are_sorted() {
-        for len in [0, 1, 2, 31, 32, 33, 100, 1000, 5000, 70_000] {
+        for len in [0, 1, 2, 31, 32, 33, 64, 100, 200, 300, 600, 1000, 2000, 5000, 70_000] {
             sorted_alike(len, |slot| slot.wrapping_mul(0x9e37_79b9));
             sorted_alike(len, |slot| {
                 0x4000_0000 + slot.wrapping_mul(0x9e37_79b9) % 1000

@@ -181,7 +181,7 @@ fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
     if let Some(ready) = waiting {
         blender.blend_group(ready);
     }
-    blender.counts.sum()
+    blender.counts.sum(simd)
 }
 
 /// Items that go through a pass before the next pass takes them.
@@ -228,5 +228,5 @@ fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
             *refused = blender.blend(&fragments, (splat(number), number), block);
         }
     }
-    blender.counts.sum()
+    blender.counts.sum(simd)
 }

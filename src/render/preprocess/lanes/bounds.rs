@@ -1,6 +1,6 @@
 //! The bounding boxes of sixteen footprints, and whether f32 is accurate enough for them.
 
-use fearless_simd::{f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{f32x16, i32x16, mask32x16, prelude::*, u32x16};
 
 use super::covariance::{Covariance, InView};
 use crate::preprocess::view_transform::ViewTransform;
@@ -42,8 +42,10 @@ pub(super) fn pixel_range<S: Simd>(
         .max(low)
         .min(f32x16::splat(simd, last_px));
     let some = first.simd_le(last);
-    let packed = first.to_int::<u32x16<S>>() | (last.max(zero).to_int::<u32x16<S>>() << 16);
-    (packed, some)
+    // Many levels have no conversion to unsigned integers.
+    let whole = |px: f32x16<S>| px.to_int::<i32x16<S>>();
+    let packed = whole(first) | (whole(last.max(zero)) << 16);
+    (packed.bitcast(), some)
 }
 
 /// Lanes that satisfy the invariants of [`SplatBlock`] on which the formulas rely (a unit quaternion,
