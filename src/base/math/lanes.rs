@@ -102,8 +102,7 @@ pub fn keep<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
     (mask_vector(simd, mask) & x.bitcast::<u32x16<S>>()).bitcast()
 }
 
-/// All bits are set if all lanes of a mask are; otherwise some are not, but which ones is unspecified where that is
-/// cheaper.
+/// Not zero if any lane of a mask is set. Which bits are set is unspecified where that is cheaper.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "eight lanes have eight bits")]
 pub fn mask_digest<S: Simd>(simd: S, mask: mask32x16<S>) -> u16 {
@@ -111,7 +110,7 @@ pub fn mask_digest<S: Simd>(simd: S, mask: mask32x16<S>) -> u16 {
         return mask_bits(mask);
     }
     let (low, high) = simd.split_mask32x16(mask);
-    0xff00 | (low & high).to_bitmask() as u16
+    (low | high).to_bitmask() as u16
 }
 
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32

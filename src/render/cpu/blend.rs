@@ -125,10 +125,11 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
     let before = load(&block.transmittance);
     // Where alpha is 0, this is exactly `before`.
     let mut left = (-before).mul_add(alpha, before);
-    let refused = match STOP {
-        BEFORE => left.simd_lt(stop_at),
-        BEFORE_OR_AT => left.simd_le(stop_at),
-        _ => before.simd_lt(lane(0.0)),
+    // What takes a fragment, not what refuses it: masks of weights and counts then need no inversion.
+    let open = match STOP {
+        BEFORE => left.simd_ge(stop_at),
+        BEFORE_OR_AT => left.simd_gt(stop_at),
+        _ => before.simd_ge(lane(0.0)),
     };
     if STOP == NEVER {
         left = left.max(lane(LEAST_TRANSMITTANCE));
@@ -137,16 +138,15 @@ pub(super) fn blend<S: Simd, const STOP: u8>(
         left = left.simd_le(stop_at).select(-left.abs(), left);
     }
     // The sign bit marks a closed pixel, so a block needs no mask of its own.
-    refused
-        .select(-before.abs(), left)
+    open.select(left, -before.abs())
         .store_array(&mut block.transmittance);
-    let weight = keep(simd, !refused, before * alpha);
+    let weight = keep(simd, open, before * alpha);
     for (sum, colour) in block.colour.iter_mut().zip(colour) {
         weight.mul_add(lane(colour), load(sum)).store_array(sum);
     }
     BlendedLanes {
         over_cut: fragments.over_cut,
-        refused,
+        open,
         before,
         weight,
     }

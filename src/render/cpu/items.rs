@@ -12,7 +12,7 @@ pub(super) const BATCH: usize = 16;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
 /// Room for every splat in every block, and for one store beyond the end.
 const CAPACITY: usize = BATCH * BLOCKS + BLOCKS;
-/// Items of which it is seen at a time whether their pixels refused them.
+/// Items of which it is seen at a time whether any pixel was open to them.
 const SCANNED: usize = 32;
 const _: () = assert!(CAPACITY.is_multiple_of(SCANNED));
 /// Items written at a time where there is no instruction that packs bytes.
@@ -91,43 +91,43 @@ impl Items {
     }
 }
 
-/// Whether all pixels refused each item: all bits are set only then. It is kept in memory and read once per batch, since
+/// Whether any pixel was open to each item; zero if none was. It is kept in memory and read once per batch, since
 /// moving masks to integer registers item by item costs as much as the arithmetic of blending.
 pub(super) struct Log {
-    refused: [u16; CAPACITY],
+    open: [u16; CAPACITY],
 }
 
 impl Log {
     pub(super) fn new() -> Self {
         Self {
-            refused: [0; CAPACITY],
+            open: [0; CAPACITY],
         }
     }
 
     /// The log's entries, group by group.
     #[inline(always)]
     pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut [u16; GROUP]> {
-        self.refused.as_chunks_mut().0.iter_mut()
+        self.open.as_chunks_mut().0.iter_mut()
     }
 
     /// The log's entries in parts of `most`.
     #[inline(always)]
     pub(super) fn parts(&mut self, most: usize) -> impl Iterator<Item = &mut [u16]> {
-        self.refused.chunks_mut(most)
+        self.open.chunks_mut(most)
     }
 
     /// One bit per block that has no open pixel left.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "32 lanes have 32 bits")]
     pub(super) fn closed<S: Simd>(&self, simd: S, items: &Items) -> u64 {
-        let all = u16x32::splat(simd, u16::MAX);
+        let none = u16x32::splat(simd, 0);
         let mut closed = 0;
         for first in (0..items.len).step_by(SCANNED) {
-            let refused = u16x32::from_slice(simd, &self.refused[first..first + SCANNED]);
-            let mut full = refused.simd_eq(all).to_bitmask() as u32;
-            while full != 0 {
-                let item = first + full.trailing_zeros() as usize;
-                full &= full - 1;
+            let open = u16x32::from_slice(simd, &self.open[first..first + SCANNED]);
+            let mut refused = open.simd_eq(none).to_bitmask() as u32;
+            while refused != 0 {
+                let item = first + refused.trailing_zeros() as usize;
+                refused &= refused - 1;
                 let block = items.blocks[item];
                 // Entries beyond the last item are of earlier batches, and the sink has no bit.
                 let counts = item < items.len && block < SINK;
@@ -145,7 +145,7 @@ mod tests {
     use quadrille_base::math::SimdLevel;
 
     #[test]
-    fn blocks_are_closed_by_items_that_all_their_pixels_refuse() {
+    fn blocks_are_closed_by_items_to_which_no_pixel_is_open() {
         let mut masks = [0; BATCH];
         masks[3] = u64::MAX;
         masks[9] = 0xff00_0000_0000_0005;
@@ -153,15 +153,15 @@ mod tests {
         for level in SimdLevel::all() {
             dispatch!(level.level(), simd => items.list(simd, &masks));
             // What an earlier batch left behind the items counts for nothing.
-            log.refused = [u16::MAX; CAPACITY];
-            log.refused[..items.len].fill(0x7fff);
+            log.open = [0; CAPACITY];
+            log.open[..items.len].fill(0x8000);
             let of_item = |log: &Log| dispatch!(level.level(), simd => log.closed(simd, &items));
             assert_eq!(of_item(&log), 0, "{}", level.name());
-            log.refused[5] = u16::MAX;
-            log.refused[63] = u16::MAX;
+            log.open[5] = 0;
+            log.open[63] = 0;
             // Block 2 of the second splat, and the padding.
-            log.refused[65] = u16::MAX;
-            log.refused[items.len - 1] = u16::MAX;
+            log.open[65] = 0;
+            log.open[items.len - 1] = 0;
             assert_eq!(of_item(&log), 1 << 5 | 1 << 63 | 1 << 2, "{}", level.name());
         }
     }

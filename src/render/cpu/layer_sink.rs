@@ -29,8 +29,8 @@ pub(super) trait LayerSink {
 pub(super) struct BlendedLanes<S: Simd> {
     /// Pixels above the alpha cut.
     pub(super) over_cut: mask32x16<S>,
-    /// Pixels that refused the fragment.
-    pub(super) refused: mask32x16<S>,
+    /// Pixels that took the fragment, if it is above the cut.
+    pub(super) open: mask32x16<S>,
     /// Transmittance in front of the fragment; negative where the pixel was closed.
     pub(super) before: f32x16<S>,
     /// Transmittance times alpha; 0 where nothing was blended.

@@ -103,8 +103,8 @@ struct Blender<'a, S: Simd, L, const STOP: u8> {
 }
 
 impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
-    /// Blends the fragments of `splat`, which is number `number` of the batch, into a block; returns whether all
-    /// pixels refuse them, as the log of items has it.
+    /// Blends the fragments of `splat`, which is number `number` of the batch, into a block; returns whether any
+    /// pixel is open to them, as the log of items has it.
     #[inline(always)]
     fn blend(
         &mut self,
@@ -117,8 +117,8 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         let blended = blend::<_, STOP>(simd, self.stop_at, fragments, splat.colour, pixels);
         let number = usize::from(number) % BATCH;
         self.sink.add(simd, number, splat, block, &blended);
-        self.counts.add(simd, fragments.over_cut & !blended.refused);
-        mask_digest(simd, blended.refused)
+        self.counts.add(simd, fragments.over_cut & blended.open);
+        mask_digest(simd, blended.open)
     }
 
     #[inline(always)]
@@ -128,7 +128,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         for i in 0..GROUP {
             // Forcing the interleaving with empty assembly was tried (0.97 of the time) and not kept.
             let splat = (ready.splats[i], ready.numbers[i]);
-            ready.refused[i] = self.blend(&ready.fragments[i], splat, ready.blocks[i]);
+            ready.open[i] = self.blend(&ready.fragments[i], splat, ready.blocks[i]);
         }
     }
 }
@@ -140,8 +140,8 @@ struct Shaded<'a, S: Simd> {
     /// Numbers of the splats in the batch.
     numbers: &'a [u8; GROUP],
     blocks: &'a [u8; GROUP],
-    /// Takes whether all pixels refuse each fragment.
-    refused: &'a mut [u16; GROUP],
+    /// Takes whether any pixel is open to each fragment.
+    open: &'a mut [u16; GROUP],
 }
 
 /// Draws a batch's items in groups. A group is blended while the next one is shaded: the two are independent, and
@@ -163,7 +163,7 @@ fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
         sink,
     };
     let mut waiting: Option<Shaded<'_, S>> = None;
-    for ((numbers, blocks), refused) in items.groups().zip(log.groups()) {
+    for ((numbers, blocks), open) in items.groups().zip(log.groups()) {
         let splats = numbers.map(|number| &batch[usize::from(number) % BATCH]);
         let exponents = exponents(simd, splats, (first_block, blocks));
         let shaded = Shaded {
@@ -171,7 +171,7 @@ fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
             splats,
             numbers,
             blocks,
-            refused,
+            open,
         };
         // Blending one group while the next is shaded takes 0.86 of the time of shading and blending in turn.
         if let Some(ready) = waiting.replace(shaded) {
@@ -211,7 +211,7 @@ fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
     };
     let splat = |number: u8| &batch[usize::from(number) % BATCH];
     let mut lanes = PassLanes([[0.0; 16]; PASS]);
-    for ((numbers, blocks), refused) in items.parts(PASS).zip(log.parts(PASS)) {
+    for ((numbers, blocks), open) in items.parts(PASS).zip(log.parts(PASS)) {
         let lanes = &mut lanes.0[..numbers.len()];
         for (lanes, (&number, &block)) in lanes.iter_mut().zip(numbers.iter().zip(blocks)) {
             let [exponent] = exponents(simd, [splat(number)], (first_block, &[block]));
@@ -222,10 +222,10 @@ fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
             let [fragments] = fragments(simd, limits.alpha_cap, [exponent]);
             fragments.alpha.store_array(lanes);
         }
-        let items = numbers.iter().zip(blocks).zip(refused);
-        for (lanes, ((&number, &block), refused)) in lanes.iter().zip(items) {
+        let items = numbers.iter().zip(blocks).zip(open);
+        for (lanes, ((&number, &block), open)) in lanes.iter().zip(items) {
             let fragments = Fragments::of_alpha(simd, f32x16::load_array_ref(simd, lanes));
-            *refused = blender.blend(&fragments, (splat(number), number), block);
+            *open = blender.blend(&fragments, (splat(number), number), block);
         }
     }
     blender.counts.sum(simd)

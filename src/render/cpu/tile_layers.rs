@@ -313,7 +313,7 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
         }
         if KEPT & kept::MEDIAN != 0 {
             let half = f32x16::splat(simd, narrow(MEDIAN_TRANSMITTANCE));
-            let is_last = blended.before.simd_gt(half) & blended.over_cut & !blended.refused;
+            let is_last = blended.before.simd_gt(half) & blended.over_cut & blended.open;
             let median = &mut self.median[block];
             is_last
                 .select(f32x16::splat(simd, splat.depth), load(simd, median))
@@ -324,7 +324,7 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
             displace(simd, (weight, id), &mut self.largest[block]);
         }
         if KEPT & kept::COUNT != 0 {
-            let is_blended = blended.over_cut & !blended.refused;
+            let is_blended = blended.over_cut & blended.open;
             let one = is_blended.select(f32x16::splat(simd, 1.0), f32x16::splat(simd, 0.0));
             let count = &mut self.count[block];
             (load(simd, count) + one).store_array(&mut count.0);
