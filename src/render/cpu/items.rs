@@ -15,8 +15,25 @@ const CAPACITY: usize = BATCH * BLOCKS + BLOCKS;
 /// Items of which it is seen at a time whether any pixel was open to them.
 const SCANNED: usize = 32;
 const _: () = assert!(CAPACITY.is_multiple_of(SCANNED));
-/// Items written at a time where there is no instruction that packs bytes.
-const STRIDE: usize = 8;
+/// A one in every byte.
+const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
+/// The numbers of the bits of each byte, one per byte of the word: what packs bytes where no instruction does.
+static PACKED: [u64; 256] = {
+    let mut packed = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let (mut bit, mut at) = (0, 0);
+        while bit < 8 {
+            if bits >> bit & 1 == 1 {
+                packed[bits] |= bit << (8 * at);
+                at += 1;
+            }
+            bit += 1;
+        }
+        bits += 1;
+    }
+    packed
+};
 
 /// Pairs of a splat (its number in the batch) and a block of the tile, splat by splat.
 pub(super) struct Items {
@@ -58,7 +75,7 @@ impl Items {
     /// call overwrites: a branch per item would be mispredicted once per splat.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "bit numbers are below 64")]
-    fn write<S: Simd>(&mut self, simd: S, mut at: usize, splat: u8, mut mask: u64) {
+    fn write<S: Simd>(&mut self, simd: S, mut at: usize, splat: u8, mask: u64) {
         self.splats[at..at + BLOCKS].fill(splat);
         #[cfg(target_arch = "x86_64")]
         if let Level::Avx512(_) = simd.level() {
@@ -67,12 +84,10 @@ impl Items {
             packed.store_slice(&mut self.blocks[at..at + BLOCKS]);
             return;
         }
-        while mask != 0 {
-            for block in &mut self.blocks[at..at + STRIDE] {
-                *block = mask.trailing_zeros() as u8;
-                mask &= mask.wrapping_sub(1);
-            }
-            at += STRIDE;
+        for (row, bits) in (0..).zip(mask.to_le_bytes()) {
+            let blocks = PACKED[usize::from(bits)] + row * EVERY_BYTE * TILE_BLOCKS as u64;
+            self.blocks[at..at + TILE_BLOCKS].copy_from_slice(&blocks.to_le_bytes());
+            at += bits.count_ones() as usize;
         }
     }
 
