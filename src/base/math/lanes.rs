@@ -104,7 +104,10 @@ pub fn keep<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
 
 /// Not zero if any lane of a mask is set. Which bits are set is unspecified where that is cheaper.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "eight lanes have eight bits")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "eight lanes have eight bits"
+)]
 pub fn mask_digest<S: Simd>(simd: S, mask: mask32x16<S>) -> u16 {
     if has_mask_registers(simd) {
         return mask_bits(mask);
@@ -196,10 +199,7 @@ const EXP2_UNIT: [f32; 6] = [
 fearless_simd::kernel!(
     /// What is left of x above the integer below it.
     #[inline(always)]
-    fn fraction_avx512(
-        _token: Avx512,
-        x: std::arch::x86_64::__m512,
-    ) -> std::arch::x86_64::__m512 {
+    fn fraction_avx512(_token: Avx512, x: std::arch::x86_64::__m512) -> std::arch::x86_64::__m512 {
         /// Keep no fraction bits, round down, suppress exceptions.
         const FLOOR: i32 = 0x09;
         std::arch::x86_64::_mm512_reduce_ps::<FLOOR>(x)

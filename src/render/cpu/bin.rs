@@ -31,13 +31,13 @@ const SPANS: usize = 1 << NUMBER_BITS;
 /// Bits of a listed tile that hold the number of its bounds.
 const NUMBER_BITS: u32 = 6;
 // Pictures have at most 65,536 pixels a side.
-const _: () = assert!((65_536 / TILE_PX) * (65_536 / TILE_PX) << NUMBER_BITS <= u32::MAX as usize);
+const _: () = assert!((65_536 / TILE_PX).pow(2) << NUMBER_BITS <= u32::MAX as usize);
 /// Room in a list: four tiles per bounds, and what a vector writes behind the last one.
 const LISTED: usize = 4 * SPANS + LANES;
 /// Counters per tile. Neighbours in the file are often in one tile; with two that take turns, an increment waits less
 /// often for the one before.
 const COUNTERS: usize = 2;
-/// A tile and the number of the counter whose turn it is.
+/// A tile and the number of one of its counters.
 type Counter = [usize; 2];
 
 /// The lists of all tiles, in one array; kept between frames.
@@ -92,7 +92,8 @@ impl TileGrid {
     #[inline(always)]
     fn span<S: Simd>(self, simd: S, bounds: &[u32; 2 * LANES]) -> [[u32x16<S>; 2]; 2] {
         let [low, high] = [0, LANES].map(|at| u32x16::from_slice(simd, &bounds[at..at + LANES]));
-        let of_pixels = |packed: u32x16<S>| [(packed & 0xffff) >> TILE_SHIFT, packed >> (16 + TILE_SHIFT)];
+        let of_pixels =
+            |packed: u32x16<S>| [(packed & 0xffff) >> TILE_SHIFT, packed >> (16 + TILE_SHIFT)];
         let columns = of_pixels(low.unzip_low(high));
         let [first_row, last_row] = of_pixels(low.unzip_high(high));
         let row = |row: usize| u32x16::splat(simd, fit(row));
@@ -104,11 +105,11 @@ impl TileGrid {
         [columns, rows]
     }
 
-    /// Calls `visit` with every tile that each of `bounds` touches and the index of the bounds, in an order that depends
-    /// on both alone; the first argument counts the calls of a tile's group.
+    /// Calls `visit` with every tile that each of `bounds` touches, with one of its counters, and with the index of the
+    /// bounds. Order and counters depend on grid and bounds alone.
     ///
-    /// Most spans are one to four tiles. The tiles of many are listed first, since branches on their shapes would be
-    /// mispredicted more often than not.
+    /// Most bounds touch one to four tiles. The tiles of many bounds are listed first, since branches on their number
+    /// would be mispredicted more often than not.
     #[inline(always)]
     fn for_each<S: Simd>(
         self,
@@ -200,7 +201,9 @@ fn append<S: Simd>(
     // Half vectors, which most levels compress without a branch.
     let (values, masks) = (values.split(), simd.split_mask32x16(mask));
     for (values, mask) in [(values.0, masks.0), (values.1, masks.1)] {
-        values.compress(mask).store_slice(&mut list[*len..*len + LANES / 2]);
+        values
+            .compress(mask)
+            .store_slice(&mut list[*len..*len + LANES / 2]);
         *len += mask.to_bitmask().count_ones() as usize;
     }
 }
@@ -213,19 +216,15 @@ impl ChunkShare {
         let positions = &mut self.positions[..];
         for chunk in self.chunks.clone() {
             let bounds = frame.chunk(chunk).bounds;
-            grid.for_each(simd, bounds, |[tile, counter], _| positions[tile][counter] += 1);
+            grid.for_each(simd, bounds, |[tile, counter], _| {
+                positions[tile][counter] += 1;
+            });
         }
     }
 
     /// Writes entries to their positions.
     #[inline(always)]
-    fn fill<S: Simd>(
-        &mut self,
-        simd: S,
-        grid: TileGrid,
-        frame: &Projected,
-        entries: &[AtomicU64],
-    ) {
+    fn fill<S: Simd>(&mut self, simd: S, grid: TileGrid, frame: &Projected, entries: &[AtomicU64]) {
         let positions = &mut self.positions[..];
         for chunk in self.chunks.clone() {
             let chunk = frame.chunk(chunk);
@@ -304,5 +303,70 @@ impl TileLists {
         self.ends
             .last()
             .map_or(0, |&entries| entries * size_of::<u64>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_base::math::index;
+
+    /// Bounds of all sizes, most of them small, in a picture.
+    fn bounds(count: u64, [width, height]: [u64; 2]) -> Vec<PixelBounds> {
+        let mut state = 1_u64;
+        let mut below = |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % most
+        };
+        let mut range = |size: u64, most: u64| {
+            let first = below(size);
+            let last = (first + below(most)).min(size - 1);
+            [first, last].map(fit::<u16>)
+        };
+        let each = (0..count).map(|i| {
+            let most = [1, 20, 40, 70, 400][index(i) % 5];
+            let ([x0, x1], [y0, y1]) = (range(width, most), range(height, most));
+            PixelBounds { x0, x1, y0, y1 }
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn every_tile_of_all_bounds_is_visited_once() {
+        let bounds = bounds(1003, [1000, 700]);
+        let whole = TileGrid::new(1000, 700);
+        for grid in whole.bands(7).chain([whole]) {
+            let mut expected = Vec::new();
+            for tile in 0..grid.len() {
+                let column = tile % grid.columns * TILE_PX;
+                let row = (tile / grid.columns + grid.first_row) * TILE_PX;
+                let touches = |[first, last]: [u16; 2], start: usize| {
+                    usize::from(last) >= start && usize::from(first) < start + TILE_PX
+                };
+                for (index, of) in bounds.iter().enumerate() {
+                    if touches([of.x0, of.x1], column) && touches([of.y0, of.y1], row) {
+                        expected.push((tile, index));
+                    }
+                }
+            }
+            for level in SimdLevel::all() {
+                let mut visited = Vec::new();
+                dispatch!(level.level(), simd => {
+                    grid.for_each(simd, &bounds, |[tile, counter], index| {
+                        assert!(counter < COUNTERS);
+                        visited.push((tile, index));
+                    });
+                });
+                visited.sort_unstable();
+                assert!(
+                    visited == expected,
+                    "{}, row {}",
+                    level.name(),
+                    grid.first_row
+                );
+            }
+        }
     }
 }

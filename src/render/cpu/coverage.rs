@@ -2,8 +2,8 @@
 
 use fearless_simd::{f32x16, i32x16, mask32x16, prelude::*, u32x8, u32x16};
 
-use super::tile::{BLOCK_PX, TILE_BLOCKS};
 use super::items::BATCH;
+use super::tile::{BLOCK_PX, TILE_BLOCKS};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use quadrille_base::math::lanes::{mask_bits, sqrt_above};
 

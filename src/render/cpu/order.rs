@@ -98,12 +98,7 @@ fn key(entry: u64) -> u32 {
 
 /// Moves each entry to the next position of its digit.
 #[inline(always)]
-fn spread(
-    from: &[u64],
-    to: &mut [u64],
-    positions: &mut [u32],
-    digit: impl Fn(u64) -> usize,
-) {
+fn spread(from: &[u64], to: &mut [u64], positions: &mut [u32], digit: impl Fn(u64) -> usize) {
     for &entry in from {
         let position = &mut positions[digit(entry)];
         to[*position as usize] = entry;
@@ -153,7 +148,9 @@ mod tests {
 
     #[test]
     fn lists_of_any_length_and_any_keys_are_sorted() {
-        for len in [0, 1, 2, 31, 32, 33, 64, 100, 200, 300, 600, 1000, 2000, 5000, 70_000] {
+        for len in [
+            0, 1, 2, 31, 32, 33, 64, 100, 200, 300, 600, 1000, 2000, 5000, 70_000,
+        ] {
             sorted_alike(len, |slot| slot.wrapping_mul(0x9e37_79b9));
             sorted_alike(len, |slot| {
                 0x4000_0000 + slot.wrapping_mul(0x9e37_79b9) % 1000

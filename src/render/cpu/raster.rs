@@ -69,7 +69,9 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
         if tile.live == 0 {
             break;
         }
-        let ahead = list.get((i + PREFETCH_BATCHES) * BATCH..).unwrap_or_default();
+        let ahead = list
+            .get((i + PREFETCH_BATCHES) * BATCH..)
+            .unwrap_or_default();
         // One or three batches ahead could not be told apart from two on a busy machine (benches/NOTES.md).
         for &entry in &ahead[..ahead.len().min(BATCH)] {
             prefetch(splats, slot(entry));
