@@ -1,7 +1,7 @@
 //! Elementary functions of lanes.
 
 use fearless_simd::dispatch;
-use fearless_simd::{f32x16, prelude::*};
+use fearless_simd::{f32x16, mask32x16, prelude::*};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::math::lanes::*;
 
@@ -36,6 +36,62 @@ fn reciprocal_is_good_to_double_precision() {
             });
             for one in product.0.into_iter().chain(product.1) {
                 assert!((one - 1.0).abs() < 1e-13, "{one}");
+            }
+        }
+    }
+}
+
+/// Masks with no, some and all lanes set.
+const MASKS: [u16; 6] = [0, 1, 0x8000, 0xa5c3, 0xff00, 0xffff];
+
+#[test]
+fn masks_count_keep_and_sum_up_their_lanes() {
+    let x: [f32; 16] = std::array::from_fn(|lane| lane as f32 - 7.5);
+    for level in SimdLevel::all() {
+        let mut expected = 0;
+        let mut counted = 0;
+        for mask in MASKS {
+            expected += u64::from(mask.count_ones()) * 3;
+            dispatch!(level.level(), simd => {
+                let lanes = mask32x16::from_bitmask(simd, u64::from(mask));
+                let mut counts = LaneCounts::new(simd);
+                for _ in 0..3 {
+                    counts.add(simd, lanes);
+                }
+                counted += counts.sum(simd);
+                let kept = keep(simd, lanes, f32x16::simd_from(simd, x)).to_array();
+                for (lane, kept) in kept.into_iter().enumerate() {
+                    let expected = if mask >> lane & 1 == 1 { x[lane] } else { 0.0 };
+                    assert_eq!(kept.to_bits(), expected.to_bits(), "{}", level.name());
+                }
+                assert_eq!(mask_digest(simd, lanes) == 0, mask == 0, "{}", level.name());
+            });
+        }
+        assert_eq!(counted, expected, "{}", level.name());
+    }
+}
+
+#[test]
+fn powers_of_two_are_accurate_where_the_mask_is_set() {
+    for level in SimdLevel::all() {
+        for step in 0..1000 {
+            let x: [f32; 16] =
+                std::array::from_fn(|lane| -(step * 16 + lane as i32) as f32 / 1000.0);
+            let mask = MASKS[step as usize % MASKS.len()];
+            let y = dispatch!(level.level(), simd => {
+                let lanes = mask32x16::from_bitmask(simd, u64::from(mask));
+                let [y, other] = exp2_where(simd, [lanes; 2], [f32x16::simd_from(simd, x); 2]);
+                assert_eq!(y.to_array(), other.to_array());
+                y.to_array()
+            });
+            for (lane, y) in y.into_iter().enumerate() {
+                let exact = f64::from(x[lane]).exp2();
+                let exact = if mask >> lane & 1 == 1 { exact } else { 0.0 };
+                assert!(
+                    (f64::from(y) - exact).abs() <= 3e-7 * exact,
+                    "{}: {y}",
+                    level.name()
+                );
             }
         }
     }
