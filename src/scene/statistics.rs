@@ -11,6 +11,9 @@ const SAMPLE: usize = 1 << 22;
 
 const BINS: usize = 8;
 
+/// Values that a thread counts at once.
+const CHUNK: usize = 1 << 16;
+
 /// Quantiles and a histogram of one quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
@@ -46,10 +49,11 @@ impl SceneStatistics {
     /// from a sample.
     pub fn of(splats: &Splats) -> Self {
         let step = splats.len().div_ceil(SAMPLE).max(1);
-        let sample = |quantity: Quantity<'_>| sorted(splats, step, quantity);
+        let sample = |quantity: Quantity<'_>| sampled(splats, step, quantity);
         let central = [0, 1, 2].map(|axis| {
-            let values = sample(&|block, lane| block.mean[axis][lane]);
-            [0.01, 0.99].map(|p| splats.origin()[axis] + f64::from(quantile(&values, p)))
+            let mut values = sample(&|block, lane| block.mean[axis][lane]);
+            let ends = quantiles(&mut values, [0.01, 0.99]);
+            ends.map(|end| splats.origin()[axis] + f64::from(end))
         });
         let scales = |block: &SplatBlock, lane: usize| block.scale.map(|axis| axis[lane]);
         let longest =
@@ -65,7 +69,7 @@ impl SceneStatistics {
         };
         let some = !splats.is_empty();
         let distribution = |quantity: Quantity<'_>, edge_at| {
-            some.then(|| Distribution::of(&sample(quantity), edge_at))
+            some.then(|| Distribution::of(&mut sample(quantity), edge_at))
         };
         Self {
             bounds: bounds(splats),
@@ -92,17 +96,13 @@ fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
 }
 
 impl Distribution {
-    /// The distribution of `sorted`, ascending and not empty.
-    fn of(sorted: &[f32], edge_at: EdgeAt) -> Self {
-        let quantiles = SceneStatistics::PROBABILITIES.map(|p| quantile(sorted, p));
+    /// The distribution of `values`, of which there is at least one, and which it reorders.
+    fn of(values: &mut [f32], edge_at: EdgeAt) -> Self {
+        let quantiles = quantiles(values, SceneStatistics::PROBABILITIES);
         let edges: Vec<f32> = (0..=BINS)
             .map(|i| edge_at(&quantiles, i as f32 / BINS as f32))
             .collect();
-        let below = |edge: &f32| sorted.partition_point(|v| v < edge) as u64;
-        let mut cuts: Vec<u64> = edges[1..BINS].iter().map(below).collect();
-        cuts.insert(0, 0);
-        cuts.push(sorted.len() as u64);
-        let counts = cuts.windows(2).map(|w| w[1].saturating_sub(w[0])).collect();
+        let counts = counts(values, &edges);
         Self {
             quantiles,
             edges,
@@ -111,25 +111,51 @@ impl Distribution {
     }
 }
 
+/// Number of values between consecutive edges, which ascend; the outer bins include values beyond the edges.
+fn counts(values: &[f32], edges: &[f32]) -> Vec<u64> {
+    let inner = &edges[1..edges.len() - 1];
+    let below = values.par_chunks(CHUNK).map(|values| {
+        let count = |edge: &f32| values.iter().filter(|v| *v < edge).count() as u64;
+        inner.iter().map(count).collect()
+    });
+    let sums = |a: Vec<u64>, b: Vec<u64>| a.iter().zip(&b).map(|(a, b)| a + b).collect();
+    let mut cuts: Vec<u64> = below.reduce(|| vec![0; inner.len()], sums);
+    cuts.insert(0, 0);
+    cuts.push(values.len() as u64);
+    cuts.windows(2).map(|w| w[1].saturating_sub(w[0])).collect()
+}
+
 /// Function from a lane of a block to a quantity of its splat.
 type Quantity<'a> = &'a (dyn Fn(&SplatBlock, usize) -> f32 + Sync);
 
-/// A quantity of every `step`-th splat, ascending.
-fn sorted(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
+/// A quantity of every `step`-th splat.
+fn sampled(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     let blocks = splats.blocks();
-    let mut values: Vec<f32> = (0..splats.len().div_ceil(step))
+    (0..splats.len().div_ceil(step))
         .into_par_iter()
         .map(|i| quantity(&blocks[i * step / BLOCK], i * step % BLOCK))
-        .collect();
-    values.par_sort_unstable_by(f32::total_cmp);
-    values
+        .collect()
 }
 
-/// The value of `sorted` at the rank nearest to `probability`; 0 if it is empty.
-fn quantile(sorted: &[f32], probability: f64) -> f32 {
-    let last = sorted.len().saturating_sub(1);
-    let rank = whole::<usize>((probability * last as f64).round());
-    sorted.get(rank.min(last)).copied().unwrap_or(0.0)
+/// The values at the ranks nearest to ascending `probabilities`, 0 if there are none. Reorders the values, which takes a
+/// time in proportion to their number, where a sort takes several times as long.
+fn quantiles<const N: usize>(values: &mut [f32], probabilities: [f64; N]) -> [f32; N] {
+    let last = values.len().saturating_sub(1);
+    let mut above = values;
+    let mut passed = 0;
+    let mut found = 0.0;
+    probabilities.map(|probability| {
+        let rank = whole::<usize>((probability * last as f64).round()).min(last);
+        // The values before `passed` are the smallest ones; a rank that is asked for again is the last of them.
+        if let Some(rank) = rank.checked_sub(passed).filter(|rank| *rank < above.len()) {
+            let rest = std::mem::take(&mut above);
+            let (_, value, rest) = rest.select_nth_unstable_by(rank, f32::total_cmp);
+            found = *value;
+            passed += rank + 1;
+            above = rest;
+        }
+        found
+    })
 }
 
 fn bounds(splats: &Splats) -> Option<[[f64; 3]; 2]> {
@@ -155,4 +181,37 @@ fn bounds(splats: &Splats) -> Option<[[f64; 3]; 2]> {
     });
     let in_world = |corner: [f32; 3]| [0, 1, 2].map(|i| splats.origin()[i] + f64::from(corner[i]));
     around.map(|corners| corners.map(in_world))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_and_counts_are_those_of_sorted_values() {
+        let hash = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 8) as f32 / 16_777_216.0 - 0.5;
+        for length in [1, 2, 3, 8, 99, 100_000] {
+            for steps in [2.0, 1e9] {
+                let mut values: Vec<f32> = (0..length)
+                    .map(|i| (hash(i) * steps).round() / steps)
+                    .collect();
+                values[0] = f32::INFINITY;
+                let mut sorted = values.clone();
+                sorted.sort_by(f32::total_cmp);
+                let found = quantiles(&mut values, SceneStatistics::PROBABILITIES);
+                let last = f64::from(length - 1);
+                let expected = SceneStatistics::PROBABILITIES
+                    .map(|p| sorted[whole::<usize>((p * last).round())]);
+                assert_eq!(found, expected, "{length} values, {steps} steps");
+                let edges = [-1.0, -0.25, 0.0, 0.0, 0.5, 1.0];
+                let below = |edge: f32| sorted.partition_point(|v| *v < edge) as u64;
+                let mut cuts: Vec<u64> = edges[1..5].iter().map(|e| below(*e)).collect();
+                cuts.insert(0, 0);
+                cuts.push(sorted.len() as u64);
+                let expected: Vec<u64> = cuts.windows(2).map(|w| w[1] - w[0]).collect();
+                assert_eq!(counts(&values, &edges), expected);
+            }
+        }
+        assert_eq!(quantiles(&mut [], [0.01, 0.99]), [0.0; 2]);
+    }
 }
