@@ -18,7 +18,7 @@ pub use header::{Element, Encoding, Kind};
 pub use lines::quoted;
 pub use number::{read as read_number, to_count};
 pub(crate) use table::write_table;
-pub use write::PlyWriter;
+pub use write::{PlyWriter, encoded_rows};
 
 pub use crate::scalar::Scalar;
 
