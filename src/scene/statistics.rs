@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::splats::{BLOCK, SplatBlock, Splats};
-use quadrille_base::math::{narrow, whole};
+use super::splats::{BLOCK, Lanes, SplatBlock, Splats};
+use quadrille_base::math::{SimdLevel, narrow, whole};
 
 /// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
 /// standard error of a median over this many values is below 0.03 % of the ranks.
@@ -51,22 +51,10 @@ impl SceneStatistics {
         let step = splats.len().div_ceil(SAMPLE).max(1);
         let sample = |quantity: Quantity<'_>| sampled(splats, step, quantity);
         let central = [0, 1, 2].map(|axis| {
-            let mut values = sample(&|block, lane| block.mean[axis][lane]);
+            let mut values = sample(&|block| block.mean[axis]);
             let ends = quantiles(&mut values, [0.01, 0.99]);
             ends.map(|end| splats.origin()[axis] + f64::from(end))
         });
-        let scales = |block: &SplatBlock, lane: usize| block.scale.map(|axis| axis[lane]);
-        let longest =
-            |block: &SplatBlock, lane| scales(block, lane).into_iter().fold(0.0, f32::max);
-        let ratio = |block: &SplatBlock, lane| {
-            let (axes, longest) = (scales(block, lane), longest(block, lane));
-            let shortest = axes.into_iter().fold(f32::INFINITY, f32::min);
-            if longest > 0.0 {
-                longest / shortest
-            } else {
-                1.0
-            }
-        };
         let some = !splats.is_empty();
         let distribution = |quantity: Quantity<'_>, edge_at| {
             some.then(|| Distribution::of(&mut sample(quantity), edge_at))
@@ -74,9 +62,9 @@ impl SceneStatistics {
         Self {
             bounds: bounds(splats),
             central_bounds: some.then(|| [central.map(|c| c[0]), central.map(|c| c[1])]),
-            opacity: distribution(&|block, lane| block.opacity[lane], |_, t| t),
-            scale: distribution(&longest, by_ratio),
-            anisotropy: distribution(&ratio, by_ratio),
+            opacity: distribution(&|block| block.opacity, |_, t| t),
+            scale: distribution(&longest_axes, by_ratio),
+            anisotropy: distribution(&anisotropies, by_ratio),
         }
     }
 }
@@ -114,8 +102,9 @@ impl Distribution {
 /// Number of values between consecutive edges, which ascend; the outer bins include values beyond the edges.
 fn counts(values: &[f32], edges: &[f32]) -> Vec<u64> {
     let inner = &edges[1..edges.len() - 1];
+    let level = SimdLevel::best();
     let below = values.par_chunks(CHUNK).map(|values| {
-        let count = |edge: &f32| values.iter().filter(|v| *v < edge).count() as u64;
+        let count = |edge: &f32| level.run(|| count_below(values, *edge));
         inner.iter().map(count).collect()
     });
     let sums = |a: Vec<u64>, b: Vec<u64>| a.iter().zip(&b).map(|(a, b)| a + b).collect();
@@ -125,16 +114,47 @@ fn counts(values: &[f32], edges: &[f32]) -> Vec<u64> {
     cuts.windows(2).map(|w| w[1].saturating_sub(w[0])).collect()
 }
 
-/// Function from a lane of a block to a quantity of its splat.
-type Quantity<'a> = &'a (dyn Fn(&SplatBlock, usize) -> f32 + Sync);
+#[inline(always)]
+fn count_below(values: &[f32], edge: f32) -> u64 {
+    values.iter().map(|value| u64::from(*value < edge)).sum()
+}
+
+/// Function from a block to a quantity of its splats.
+type Quantity<'a> = &'a (dyn Fn(&SplatBlock) -> Lanes + Sync);
+
+/// The largest standard deviation of each splat.
+fn longest_axes(block: &SplatBlock) -> Lanes {
+    let [x, y, z] = &block.scale;
+    std::array::from_fn(|lane| x[lane].max(y[lane]).max(z[lane]))
+}
+
+/// The largest standard deviation of each splat over its smallest; 1 if all are 0.
+fn anisotropies(block: &SplatBlock) -> Lanes {
+    let ([x, y, z], longest) = (&block.scale, longest_axes(block));
+    std::array::from_fn(|lane| {
+        let shortest = x[lane].min(y[lane]).min(z[lane]);
+        match longest[lane] > 0.0 {
+            true => longest[lane] / shortest,
+            false => 1.0,
+        }
+    })
+}
 
 /// A quantity of every `step`-th splat.
 fn sampled(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     let blocks = splats.blocks();
-    (0..splats.len().div_ceil(step))
-        .into_par_iter()
-        .map(|i| quantity(&blocks[i * step / BLOCK], i * step % BLOCK))
-        .collect()
+    let mut values = vec![0.0; splats.len().div_ceil(step)];
+    if step == 1 {
+        let parts = values.par_chunks_mut(BLOCK).with_min_len(CHUNK / BLOCK);
+        parts.zip(blocks).for_each(|(values, block)| {
+            values.copy_from_slice(&quantity(block)[..values.len()]);
+        });
+    } else {
+        values.par_iter_mut().enumerate().for_each(|(i, value)| {
+            *value = quantity(&blocks[i * step / BLOCK])[i * step % BLOCK];
+        });
+    }
+    values
 }
 
 /// The values at the ranks nearest to ascending `probabilities`, 0 if there are none. Reorders the values, which takes a
@@ -160,17 +180,19 @@ fn quantiles<const N: usize>(values: &mut [f32], probabilities: [f64; N]) -> [f3
 
 fn bounds(splats: &Splats) -> Option<[[f64; 3]; 2]> {
     let blocks = splats.blocks().par_iter().enumerate();
+    let level = SimdLevel::best();
     let boxes = blocks.map(|(i, block)| {
         let lanes = BLOCK.min(splats.len() - i * BLOCK);
-        let fold = |start: f32, pick: fn(f32, f32) -> f32| {
-            block
-                .mean
-                .map(|axis| axis[..lanes].iter().copied().fold(start, pick))
-        };
-        [
-            fold(f32::INFINITY, f32::min),
-            fold(f32::NEG_INFINITY, f32::max),
-        ]
+        level.run(|| {
+            let mut corners = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+            for (axis, values) in block.mean.iter().enumerate() {
+                for value in &values[..lanes] {
+                    corners[0][axis] = corners[0][axis].min(*value);
+                    corners[1][axis] = corners[1][axis].max(*value);
+                }
+            }
+            corners
+        })
     });
     let around = boxes.reduce_with(|a, b| {
         let axes = [0, 1, 2];
