@@ -1,5 +1,6 @@
 //! `render`: pictures of a scene.
 
+mod batches;
 mod probe;
 mod rendered;
 
@@ -27,11 +28,12 @@ use super::view_page::{print_views, write_cameras};
 use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
-use quadrille_base::parse::whole_number;
+use quadrille_base::parse::{parsed, whole_number};
 use quadrille_base::shading::Profile;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene};
+use quadrille_suite::mesh_input::MemorySize;
 use quadrille_suite::report::cameras::reproducing_flags;
 use quadrille_suite::report::table::LineTable;
 
@@ -69,6 +71,11 @@ pub(super) struct Args {
     /// it was drawn from
     #[arg(long, requires = "output")]
     resume: bool,
+    /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
+    /// read in batches, and only splats in view are kept. Pictures are the same. Their views are those of a
+    /// camera file
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
+    memory: Option<MemorySize>,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -194,6 +201,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let exposures = flags
         .exposures
         .load(flags.draw.background, film.is_some())?;
+    if let Some(exit) = batches::run(args, output.as_ref().filter(|_| film.is_none()), verbosity)? {
+        return Ok(exit);
+    }
     let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
     let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     let profile = flags.rules.applied(profile);

@@ -1,5 +1,6 @@
 //! PLY, the polygon file format: its header and its values for any file, its layout for splats.
 
+mod batches;
 mod body;
 mod compress;
 mod compressed;
@@ -11,6 +12,7 @@ mod rows;
 mod table;
 mod write;
 
+pub use batches::SplatBatches;
 pub use body::{Body, Row};
 pub(crate) use compress::write_compressed;
 pub use header::Header;
