@@ -53,13 +53,17 @@ fn what_a_scene_in_batches_cannot_do_is_refused() {
     place.expect_error(USAGE, &scene, &["--memory", "--cameras"]);
     place.expect(DONE, &["convert", "room.ply", "-o", "room.sog"]);
     let other = ["render", "room.sog", "-o", "a.png", "--memory", "4M"];
-    place.expect_error(UNREADABLE, &other, &["room.sog", "PLY"]);
+    place.expect_error(UNREADABLE, &other, &["room.sog", "ply"]);
 }
 
 #[test]
 fn too_little_memory_for_the_splats_in_view_is_an_error() {
     let place = room();
     let flags = ["0", "-o", "a.png", "--memory", "1M"];
-    place.expect_error(2, &[&SCENE[..], &flags].concat(), &["splats in view"]);
+    place.expect_error(
+        UNREADABLE,
+        &[&SCENE[..], &flags].concat(),
+        &["splats in view"],
+    );
     assert!(!place.path("a.png").exists());
 }

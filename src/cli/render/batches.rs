@@ -11,13 +11,14 @@ use quadrille_scene::formats::ply::SplatBatches;
 use quadrille_scene::formats::scene_file;
 use quadrille_suite::mesh_input::MemorySize;
 
+use super::args::Args;
 use super::rendered::{Rendered, table};
-use super::{Args, prepare_outputs};
 use crate::cli::console::{Exit, Verbosity, print};
 use crate::cli::frames::{Backend, FrameTimes};
 use crate::cli::inputs::{note_file_of_folder, warn_of_dropped};
 use crate::cli::interrupt;
 use crate::cli::outputs::Output;
+use crate::cli::view_page::write_cameras;
 use crate::cli::views::cameras_beside;
 
 /// Fraction of the memory for the arrays of a batch.
@@ -26,9 +27,11 @@ const BATCH_SHARE: u64 = 8;
 const KEPT_SHARE: u64 = 2;
 
 /// Draws the views in batches of the scene, if it does not fit in `--memory`; `None` if it does or there is no such flag.
+/// `prepare` checks the outputs of the views.
 pub(super) fn run(
     args: &Args,
-    output: Option<&Output>,
+    (output, is_film): (Option<&Output>, bool),
+    prepare: impl FnOnce(&Views) -> Result<()>,
     verbosity: Verbosity,
 ) -> Result<Option<Exit>> {
     let Some(memory) = args.memory else {
@@ -46,13 +49,16 @@ pub(super) fn run(
     if whole <= memory.0 {
         return Ok(None);
     }
-    let (Some(output), None) = (output, whole_scene_flag(args)) else {
+    let first = is_film
+        .then_some("a film")
+        .or_else(|| whole_scene_flag(args));
+    let (Some(output), None) = (output, first) else {
         let file = args.scene.display();
         let expected = format!(
             "-o with pictures of a camera file (--cameras or --view) for {file}, which takes {whole} bytes and is read in \
              batches"
         );
-        let found = whole_scene_flag(args).unwrap_or("no picture");
+        let found = first.unwrap_or("no picture");
         return Err(Error::argument(
             "--memory",
             expected,
@@ -60,7 +66,14 @@ pub(super) fn run(
         ));
     };
     note_file_of_folder(&args.scene, verbosity);
-    draw(args, output, &batches, memory, verbosity).map(Some)
+    let views = args
+        .views
+        .of_scene(&args.scene, &Splats::from_splats(0, []), verbosity)?;
+    prepare(&views)?;
+    if let Some(path) = &args.cameras_out {
+        write_cameras(path, &views.cameras)?;
+    }
+    draw(args, output, &batches, (&views, memory), verbosity).map(Some)
 }
 
 /// The first flag that needs the whole scene.
@@ -90,7 +103,7 @@ fn draw(
     args: &Args,
     output: &Output,
     batches: &SplatBatches,
-    memory: MemorySize,
+    (views, memory): (&Views, MemorySize),
     verbosity: Verbosity,
 ) -> Result<Exit> {
     let flags = &args.flags;
@@ -99,10 +112,6 @@ fn draw(
         profile: flags.rules.applied(profile),
         level: flags.draw.host.level,
     };
-    let views: Views = args
-        .views
-        .of_scene(&args.scene, &Splats::from_splats(0, []), verbosity)?;
-    prepare_outputs(args, Some(output), None, &views)?;
     let cameras = &views.cameras;
     let mut sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
     sizes.try_for_each(|size| check_memory(size, FRAME_BYTES))?;

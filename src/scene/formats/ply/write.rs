@@ -171,29 +171,3 @@ fn logit(opacity: f32) -> f32 {
 fn invalid(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-    use super::*;
-
-    #[test]
-    fn encoded_rows_are_those_of_single_splats() {
-        let splat = |at: u8| Splat {
-            mean: [f32::from(at), 1.0, 2.0],
-            scale: [0.1; 3],
-            rotation: [1.0, 0.0, 0.0, 0.0],
-            opacity: 0.5,
-            sh: [[0.25; 3]; 25],
-        };
-        let mut single = PlyWriter::new(Vec::new(), 3, 1, &[]).unwrap();
-        (0..3).for_each(|at| single.push(&splat(at)).unwrap());
-        let mut writer = PlyWriter::new(Vec::new(), 3, 1, &[]).unwrap();
-        writer.push(&splat(0)).unwrap();
-        let rows = encoded_rows(1, (1..3).map(splat));
-        assert!(writer.push_rows(&rows[1..]).is_err(), "a part of a splat");
-        writer.push_rows(&rows).unwrap();
-        assert!(writer.push_rows(&rows).is_err(), "too many splats");
-        assert_eq!(writer.finish().unwrap(), single.finish().unwrap());
-    }
-}

@@ -16,7 +16,7 @@ const FLIP_BOUND: f64 = 1e-6;
 const PIXEL_BOUND: f64 = 2e-5;
 
 /// Bound of the difference of SSIM.
-const SSIM_BOUND: f64 = 1e-7;
+const SSIM_BOUND: f64 = 1e-12;
 
 /// A picture of smooth shapes, an edge and noise of strength `noise`.
 fn picture(width: u32, height: u32, noise: f32, seed: u32) -> Frame {

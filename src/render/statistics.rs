@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::splats::{BLOCK, Lanes, SplatBlock, Splats};
 use quadrille_base::math::{SimdLevel, narrow, whole};
+use quadrille_scene::{BLOCK, Lanes, SplatBlock, Splats};
 
 /// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
 /// standard error of a median over this many values is below 0.03 % of the ranks.
