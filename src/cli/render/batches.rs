@@ -147,7 +147,7 @@ fn draw(
     pool.install(|| renderer.render_batches(pass, cameras, &settings, limits, save))?;
     drop(progress);
     verbosity.remark(&format!(
-        "{}: read {passes} times in batches of {rows} splats",
+        "{}: batches of {rows} splats, passes over the file: {passes}",
         args.scene.display()
     ));
     if !output.is_stdout() {

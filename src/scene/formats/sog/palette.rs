@@ -69,7 +69,7 @@ impl Group {
         let centroids = Rows { width, values };
         let mut parts = vec![(0..fit(self.centroids.len())).collect::<Vec<u32>>()];
         while parts.iter().any(|part| part.len() > LANES) {
-            let split = parts.into_iter().flat_map(|part| halves(&centroids, part));
+            let split = parts.into_iter().flat_map(|part| halves(&centroids, &part));
             parts = split.collect();
         }
         let order: Vec<u32> = parts.concat();
@@ -210,7 +210,7 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
         task.check()?;
         parts = parts
             .into_par_iter()
-            .flat_map(|part| halves(points, part))
+            .flat_map(|part| halves(points, &part))
             .collect();
     }
     let count = parts.len();
@@ -262,8 +262,8 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
 }
 
 /// Splits rows into two halves at the median of the dimension of greatest variance.
-fn halves(points: &Rows, rows: Vec<u32>) -> [Vec<u32>; 2] {
-    let widest = widest(points, &rows);
+fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
+    let widest = widest(points, rows);
     let middle = rows.len() / 2;
     // The order of the keys, and of rows with equal keys, is that of integers.
     let key = |row: &u32| {
