@@ -95,12 +95,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
     let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     let profile = flags.rules.applied(profile);
-    let mut views = args.views.clone();
-    if args.list_views {
-        views = views.of_all();
-    }
-    let path = &args.scene;
-    let views = (args.film.path).views(&views, path, &scene.splats, verbosity)?;
+    let all = args.list_views.then(|| args.views.of_all());
+    let chosen = all.as_ref().unwrap_or(&args.views);
+    let views = (args.film.path).views(chosen, &args.scene, &scene.splats, verbosity)?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
