@@ -187,7 +187,9 @@ fn a_writer_holds_its_caller_to_the_count() {
 fn encoded_rows_are_those_of_single_splats() {
     let opacities = [0.25, 0.5, 0.75];
     let mut single = PlyWriter::new(Vec::new(), 3, 1, &[]).unwrap();
-    opacities.map(|opacity| single.push(&splat(opacity)).unwrap());
+    for opacity in opacities {
+        single.push(&splat(opacity)).unwrap();
+    }
     let mut writer = PlyWriter::new(Vec::new(), 3, 1, &[]).unwrap();
     writer.push(&splat(opacities[0])).unwrap();
     let rows = encoded_rows(1, [0.5, 0.75].map(splat).into_iter());
