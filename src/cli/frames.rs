@@ -13,7 +13,9 @@ use quadrille_base::task::Task;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
-use quadrille_render::cpu::{Counts, LayerSettings, RenderSettings, Renderer, reference};
+use quadrille_render::cpu::{
+    Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, reference,
+};
 use quadrille_scene::{Camera, Splats};
 
 choice! {
@@ -67,6 +69,27 @@ pub(super) struct FrameTimes {
     pub(super) median_ms: StageMs,
     /// Minimum of each stage over the repetitions.
     pub(super) least_ms: StageMs,
+}
+
+impl FrameTimes {
+    /// Counts and times of a view that is drawn once on the CPU.
+    pub(super) fn once(counts: Counts, times: &RenderTimes, frame_bytes: usize) -> Self {
+        let RenderTimes {
+            preprocess,
+            sort,
+            bin,
+            raster,
+            total,
+            ..
+        } = *times;
+        let times = StageMs::timed([preprocess, sort, bin, raster], total);
+        Self {
+            counts,
+            frame_bytes,
+            median_ms: times,
+            least_ms: times,
+        }
+    }
 }
 
 impl FrameTimer {
@@ -142,13 +165,7 @@ impl FrameTimer {
         let renderer = &mut self.renderer;
         let (counts, t) =
             renderer.render_bands(splats, camera, settings, (BAND_PIXELS, task), each)?;
-        let times = StageMs::timed([t.preprocess, t.sort, t.bin, t.raster], t.total);
-        Ok(FrameTimes {
-            counts,
-            frame_bytes: renderer.used_bytes(),
-            median_ms: times,
-            least_ms: times,
-        })
+        Ok(FrameTimes::once(counts, &t, renderer.used_bytes()))
     }
 
     /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as

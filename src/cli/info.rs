@@ -12,7 +12,8 @@ use super::inputs::{SceneFlags, load_scene};
 use super::views::cameras_beside;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
-use quadrille_scene::{Distribution, Scene, SceneStatistics};
+use quadrille_render::{Distribution, SceneStatistics};
+use quadrille_scene::Scene;
 use quadrille_suite::report::table::TextTable;
 
 /// Print what scene files contain

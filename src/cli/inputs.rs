@@ -9,7 +9,7 @@ use super::convert::actions::Filters;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::{parsed, whole_number};
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{Camera, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
+use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
 
 /// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 2] = ["obj", "bpt"];
@@ -89,16 +89,22 @@ pub(super) fn load_filtered(
         start.elapsed().as_secs_f64() * 1e3
     ));
     warn_of_encoding(path, &scene.encoding, verbosity);
-    if scene.dropped.total() > 0 {
-        verbosity.warn(&format!(
-            "{file}: {} rows without a valid splat were dropped; `quadrille info` shows the reasons",
-            scene.dropped.total()
-        ));
-    }
+    warn_of_dropped(path, scene.dropped, verbosity);
     if scene.splats.is_empty() {
         verbosity.warn(&format!("{file}: the scene contains no splats"));
     }
     Ok(scene)
+}
+
+/// Warns about rows without a valid splat.
+pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, verbosity: Verbosity) {
+    if dropped.total() > 0 {
+        verbosity.warn(&format!(
+            "{}: {} rows without a valid splat were dropped; `quadrille info` shows the reasons",
+            path.display(),
+            dropped.total()
+        ));
+    }
 }
 
 /// Warns of content that is not drawn as the file states it.

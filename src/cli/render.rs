@@ -1,135 +1,36 @@
 //! `render`: pictures of a scene.
 
+mod args;
+mod batches;
 mod probe;
 mod rendered;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::slice;
 
 use serde_json::json;
 
-use self::probe::ProbeFlags;
+pub(super) use self::args::Args;
+use self::args::RenderFlags;
 use self::rendered::{Rendered, begin_lines, scene_json, table};
-use super::choice::one_of;
 use super::console::{Exit, Verbosity, print, print_json};
-use super::convert::actions::Filters;
-use super::exposures::{ExposureFlags, ViewExposures};
-use super::film::{Film, FilmFlags};
+use super::exposures::ViewExposures;
+use super::film::Film;
 use super::frames::{Backend, FrameTimer, FrameTimes, band_rows, peak_rss_bytes};
-use super::inputs::{SceneFlags, load_filtered, warn_if_unseen};
+use super::inputs::{load_filtered, warn_if_unseen};
 use super::interrupt;
-use super::layers::LayerFlags;
-use super::options::{DrawFlags, RuleFlags};
-use super::outputs::{Output, Outputs, QualityFlag};
+use super::outputs::{Output, Outputs};
 use super::resume::{Resume, note_of};
 use super::splat_film::{self, FilmSettings};
 use super::view_page::{print_views, write_cameras};
-use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
-use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::reproducing_flags;
 use quadrille_suite::report::table::LineTable;
-
-/// Render pictures of a scene
-///
-/// Without flags about the view, the program chooses one that shows the main content of the scene, and
-/// prints the flags that reproduce it.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    /// Scene file of any format that the README lists; "-" reads standard input
-    scene: PathBuf,
-    /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy (f32, height x width x 4,
-    /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created;
-    /// "-" writes a PNG to standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
-    /// video; "-.y4m" writes to standard output
-    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out", "pixels"])]
-    output: Option<PathBuf>,
-    #[command(flatten)]
-    quality: QualityFlag,
-    /// Time each view: render it N times without writing it, and print the median and the minimum of
-    /// each stage in ms
-    #[arg(long, value_name = "N", conflicts_with_all = ["output", "exposures"], value_parser = repetitions)]
-    repeat: Option<u32>,
-    /// List all views of the camera file, with the names that stand there, and render nothing
-    #[arg(long, conflicts_with_all = ["output", "repeat", "view"])]
-    list_views: bool,
-    /// Write the cameras of the views as a cameras.json
-    #[arg(long, value_name = "FILE.json")]
-    cameras_out: Option<PathBuf>,
-    #[command(flatten)]
-    probe: ProbeFlags,
-    /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
-    /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
-    /// it was drawn from
-    #[arg(long, requires = "output")]
-    resume: bool,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    reading: SceneFlags,
-    #[command(flatten)]
-    filters: Filters,
-    #[command(flatten)]
-    views: ViewArgs,
-    #[command(flatten)]
-    film: FilmFlags,
-    #[command(flatten)]
-    flags: RenderFlags,
-}
-
-const EXAMPLES: &str = "Examples:
-  quadrille render scene.ply -o picture.png
-  quadrille render scene.ply --cameras cameras.json --view all \\
-    -o 'out/{view}.png'
-  quadrille render scene.ply --cameras transforms.json --view ..:8 \\
-    --picture-scale 1/4 -o 'test/{view}.png'
-  quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
-  quadrille render scene.ply --path camera_path.json -o -.y4m | \\
-    ffmpeg -i - film.mp4
-  quadrille render scene.ply --cameras cameras.json --path ellipse -o turn.apng
-  quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
-  quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180";
-
-/// Flags about rendering.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Rendering")]
-struct RenderFlags {
-    #[command(flatten)]
-    rules: RuleFlags,
-    /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
-    #[arg(long, value_parser = one_of::<Backend>(), default_value_t = Backend::Cpu)]
-    backend: Backend,
-    #[command(flatten)]
-    exposures: ExposureFlags,
-    #[command(flatten)]
-    layers: LayerFlags,
-    // Last, since it ends with the heading of the host's flags.
-    #[command(flatten)]
-    draw: DrawFlags,
-}
-
-impl RenderFlags {
-    /// Whether pictures can be drawn in bands: on the CPU, colours only.
-    fn can_draw_bands(&self) -> bool {
-        let has_layers = !self.layers.settings().layers.is_empty();
-        self.backend == Backend::Cpu && !has_layers && self.exposures.file().is_none()
-    }
-
-    /// Whether the picture of a view is drawn in bands, since it is too large to be written at once.
-    fn draws_bands(&self, output: &Output, camera: &Camera) -> bool {
-        self.can_draw_bands() && output.is_in_bands(camera, self.draw.background)
-    }
-}
-
-/// Maximum of `--repeat`.
-const MAX_REPEAT: u32 = 100_000;
 
 /// Views that are drawn, and what is done with their pictures.
 struct Drawing<'a> {
@@ -143,13 +44,6 @@ struct Drawing<'a> {
     resume: Option<Resume>,
     /// The table whose lines are printed as views finish.
     lines: Option<LineTable>,
-}
-
-fn repetitions(text: &str) -> std::result::Result<u32, String> {
-    let count = whole_number(text)
-        .ok()
-        .filter(|n| (1..=MAX_REPEAT).contains(n));
-    count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
 }
 
 /// The pictures that `-o` names, if it names no film, once the flags that do not go together are refused.
@@ -194,15 +88,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let exposures = flags
         .exposures
         .load(flags.draw.background, film.is_some())?;
+    let prepare = |views: &Views| prepare_outputs(args, output.as_ref(), None, views);
+    if let Some(exit) = batches::run(args, (output.as_ref(), film.is_some()), prepare, verbosity)? {
+        return Ok(exit);
+    }
     let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
     let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     let profile = flags.rules.applied(profile);
-    let mut views = args.views.clone();
-    if args.list_views {
-        views = views.of_all();
-    }
-    let path = &args.scene;
-    let views = (args.film.path).views(&views, path, &scene.splats, verbosity)?;
+    let all = args.list_views.then(|| args.views.of_all());
+    let chosen = all.as_ref().unwrap_or(&args.views);
+    let views = (args.film.path).views(chosen, &args.scene, &scene.splats, verbosity)?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;

@@ -1,6 +1,7 @@
 //! `synth`: writes a procedural splat scene.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -9,16 +10,19 @@ use super::choice::one_of;
 use super::console::{Exit, Verbosity};
 use super::outputs::{Outputs, refuse_terminal};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::fit;
 use quadrille_base::output::{write_whole, write_whole_task};
 use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
 use quadrille_render::synth::{Order, Recipe, Synthetic};
-use quadrille_scene::Splat;
 use quadrille_scene::cameras::write_inria_json;
-use quadrille_scene::formats::ply::PlyWriter;
+use quadrille_scene::formats::ply::{PlyWriter, encoded_rows};
 
-/// Splats generated at once before they are written: 23 MB, and enough work for all cores.
+/// Splats computed at once before they are written: 15 MB, and enough work for all cores.
 const BATCH: u64 = 1 << 16;
+
+/// Splats that one thread computes at a time.
+const PART: u64 = 1 << 10;
 
 /// Write a procedural splat scene
 ///
@@ -107,19 +111,38 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 
 fn write_scene(scene: &Synthetic, out: impl Write, comment: &str, task: &Task) -> io::Result<()> {
     let mut writer = PlyWriter::new(out, scene.len(), scene.sh_degree(), &[comment])?;
-    let mut batch: Vec<Splat> = Vec::new();
     let steps = task.steps(scene.len());
+    let mut ready = Vec::new();
     let mut start = 0;
-    while start < scene.len() {
+    loop {
         let end = scene.len().min(start + BATCH);
-        batch.clear();
-        batch.par_extend((start..end).into_par_iter().map(|index| scene.splat(index)));
-        for splat in &batch {
-            writer.push(splat)?;
-        }
+        let mut next = Vec::new();
+        // This thread writes a batch while the others compute the next one.
+        let written = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| next = encoded_parts(scene, start..end));
+            ready
+                .iter()
+                .try_for_each(|rows: &Vec<u8>| writer.push_rows(rows))
+        });
+        written?;
         steps.advance(end - start).map_err(io::Error::other)?;
-        start = end;
+        if next.is_empty() {
+            break;
+        }
+        (ready, start) = (next, end);
     }
     writer.finish()?;
     Ok(())
+}
+
+/// The rows of the splats of `indices`, in parts.
+fn encoded_parts(scene: &Synthetic, indices: Range<u64>) -> Vec<Vec<u8>> {
+    let parts = (indices.end - indices.start).div_ceil(PART);
+    let part = |part: u64| {
+        let start = indices.start + part * PART;
+        let count = PART.min(indices.end - start);
+        let splats = (0..fit::<u32>(count)).map(|at| scene.splat(start + u64::from(at)));
+        encoded_rows(scene.sh_degree(), splats)
+    };
+    (0..parts).into_par_iter().map(part).collect()
 }

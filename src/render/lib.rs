@@ -11,5 +11,8 @@
 pub mod convert;
 pub mod cpu;
 pub mod preprocess;
+mod statistics;
 pub mod synth;
 pub mod viewpoint;
+
+pub use statistics::{Distribution, SceneStatistics};

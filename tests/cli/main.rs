@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod batches;
 mod bench;
 #[cfg(target_os = "linux")]
 mod clusters;

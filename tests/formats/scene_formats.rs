@@ -4,6 +4,7 @@ use std::path::Path;
 
 use quadrille::{PlyWriter, Splat, load, load_named_bytes};
 use quadrille_base::math::SH_C0;
+use quadrille_scene::formats::ply::encoded_rows;
 
 use crate::scene_headers::{PLAIN, file};
 
@@ -180,4 +181,20 @@ fn a_writer_holds_its_caller_to_the_count() {
     let mut writer = PlyWriter::new(Vec::new(), 0, 0, &[]).unwrap();
     assert!(writer.push(&splat(0.5)).is_err());
     assert!(PlyWriter::new(Vec::new(), 0, 5, &[]).is_err());
+}
+
+#[test]
+fn encoded_rows_are_those_of_single_splats() {
+    let opacities = [0.25, 0.5, 0.75];
+    let mut single = PlyWriter::new(Vec::new(), 3, 1, &[]).unwrap();
+    for opacity in opacities {
+        single.push(&splat(opacity)).unwrap();
+    }
+    let mut writer = PlyWriter::new(Vec::new(), 3, 1, &[]).unwrap();
+    writer.push(&splat(opacities[0])).unwrap();
+    let rows = encoded_rows(1, [0.5, 0.75].map(splat).into_iter());
+    assert!(writer.push_rows(&rows[1..]).is_err(), "a part of a splat");
+    writer.push_rows(&rows).unwrap();
+    assert!(writer.push_rows(&rows).is_err(), "too many splats");
+    assert_eq!(writer.finish().unwrap(), single.finish().unwrap());
 }

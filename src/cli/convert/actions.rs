@@ -111,6 +111,11 @@ impl Filters {
         words.filter(|word| !word.is_empty()).collect()
     }
 
+    /// Whether no filter is given.
+    pub(in crate::cli) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Reads the scene `path`, without the splats that the filters drop.
     pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
         if self.0.is_empty() {

@@ -7,6 +7,7 @@
 //!   -> raster, tile by tile: coverage (which 4x4 blocks) -> blend (16 pixels at once)
 //! ```
 
+mod batches;
 mod bin;
 mod blend;
 pub mod channels;
@@ -22,6 +23,7 @@ mod renderer;
 mod tile;
 mod tile_layers;
 
+pub use batches::{EachBatch, KEPT_BYTES};
 pub use probe::{PixelFragment, PixelProbe};
 pub use renderer::{RenderTimes, Renderer, render};
 

@@ -278,7 +278,7 @@ impl Renderer {
     }
 
     /// Draws all tiles of `grid` into `frame`, which has its rows; returns the number of fragments blended.
-    fn raster(
+    pub(super) fn raster(
         &self,
         frame: &mut Frame,
         grid: TileGrid,

@@ -11,6 +11,7 @@
 //! accurate enough to the definition. [`Preprocessed::run`] shows the order of the steps.
 
 pub mod exact;
+mod kept;
 mod lanes;
 mod project;
 mod projected;
@@ -27,6 +28,7 @@ pub use rows::SplatRows;
 pub use source::{Coefficients, ShScratch, SplatSource};
 pub use view_transform::{ViewTransform, cut_radius_squared};
 
+pub(crate) use kept::KeptSplats;
 pub(crate) use project::Projected;
 use quadrille_base::error::Result;
 use quadrille_base::shading::Profile;

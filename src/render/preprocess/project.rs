@@ -115,6 +115,24 @@ impl Projected {
             .collect_into_vec(&mut self.filled);
     }
 
+    /// Packed splats in the scene's order, as chunks that are full but for the last one.
+    pub(super) fn of_packed(
+        splats: Vec<ProjectedSplat>,
+        bounds: Vec<PixelBounds>,
+        keys: Vec<u32>,
+    ) -> Self {
+        let len = keys.len();
+        let chunks = (0..len).step_by(CHUNK);
+        Self {
+            splats: splats.into(),
+            bounds: bounds.into(),
+            keys: keys.into(),
+            filled: chunks.map(|first| CHUNK.min(len - first)).collect(),
+            slots: CHUNK,
+            may_repeat: false,
+        }
+    }
+
     /// Replaces the colour of every visible splat; colours are finite.
     pub(crate) fn recolour(&mut self, colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync) {
         let chunks = self.splats.par_chunks_mut(self.slots).zip(&self.filled);

@@ -1,16 +1,15 @@
 //! The filters of FLIP: the eye's contrast sensitivity, and detectors of edges and points.
 
-use std::f32::consts::PI;
+use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
-use super::separable::{Border, Separable};
 use crate::math::whole;
 
 /// A Gaussian of the contrast sensitivity functions: `a sqrt(pi / b) exp(-pi^2 d^2 / b)` at the
 /// distance d in degrees (Andersson et al. 2020, section 4.1.1 and table 1).
 struct Sensitivity {
-    a: f32,
-    b: f32,
+    a: f64,
+    b: f64,
 }
 
 /// Contrast sensitivity to luminance, red against green, and blue against yellow.
@@ -24,64 +23,39 @@ const SENSITIVITIES: [&[Sensitivity]; 3] = [
 ];
 
 /// The largest b of the Gaussians, which determines the radius of all filters.
-const WIDEST_B: f32 = 0.04;
+const WIDEST_B: f64 = 0.04;
 
 /// The radius of every filter, in standard deviations.
-const RADIUS_SIGMAS: f32 = 3.0;
+const RADIUS_SIGMAS: f64 = 3.0;
 
 /// Peak-to-trough distance of the feature detectors, in degrees (section 4.2).
-const FEATURE_WIDTH_DEGREES: f32 = 0.082;
+const FEATURE_WIDTH_DEGREES: f64 = 0.082;
 
 /// All filters, for a number of pixels per degree.
 pub(super) struct Filters {
     /// For Y, Cx and Cz: filters whose results are added, of total weight 1, each as vertical and
     /// horizontal weights.
-    sensitivity: [Vec<[Vec<f32>; 2]>; 3],
-    /// A Gaussian, its first derivative and its second, each normalised.
-    derivatives: [Vec<f32>; 3],
+    pub(super) sensitivity: [Vec<[Vec<f64>; 2]>; 3],
+    /// A Gaussian, its first derivative and its second, each normalised: the detector of horizontal edges is the
+    /// Gaussian down the columns and the first derivative along the rows, and so on.
+    pub(super) derivatives: [Vec<f64>; 3],
 }
 
 impl Filters {
-    pub(super) fn new(pixels_per_degree: f32) -> Self {
+    pub(super) fn new(pixels_per_degree: f64) -> Self {
         Self {
             sensitivity: SENSITIVITIES.map(|gaussians| sensitivity(gaussians, pixels_per_degree)),
             derivatives: derivatives(pixels_per_degree),
         }
     }
-
-    /// The filters of Y, Cx or Cz (`channel` 0 to 2); their results are added.
-    pub(super) fn sensitivity(&self, channel: usize) -> impl Iterator<Item = Separable<'_, f32>> {
-        let filters = self.sensitivity[channel].iter();
-        filters.map(|[vertical, horizontal]| separable(vertical, horizontal))
-    }
-
-    /// Detectors of horizontal and vertical edges, then of horizontal and vertical points.
-    pub(super) fn features(&self) -> [Separable<'_, f32>; 4] {
-        let [gaussian, first, second] = &self.derivatives;
-        let (across, down) = (separable(gaussian, first), separable(first, gaussian));
-        [
-            across,
-            down,
-            separable(gaussian, second),
-            separable(second, gaussian),
-        ]
-    }
-}
-
-fn separable<'a>(vertical: &'a [f32], horizontal: &'a [f32]) -> Separable<'a, f32> {
-    Separable {
-        vertical,
-        horizontal,
-        border: Border::Nearest,
-    }
 }
 
 /// The Gaussians of one channel, of total weight 1 over the square of the widest one.
-fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<[Vec<f32>; 2]> {
+fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f64) -> Vec<[Vec<f64>; 2]> {
     let sigma_degrees = (WIDEST_B / (2.0 * PI * PI)).sqrt();
     let distances = distances(RADIUS_SIGMAS * sigma_degrees * pixels_per_degree);
     let lines = gaussians.iter().map(|gaussian| {
-        let line: Vec<f32> = distances
+        let line: Vec<f64> = distances
             .iter()
             .map(|distance| {
                 let degrees = distance / pixels_per_degree;
@@ -91,9 +65,9 @@ fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<[Vec<f3
         let scale = gaussian.a * (PI / gaussian.b).sqrt();
         (line, scale)
     });
-    let lines: Vec<(Vec<f32>, f32)> = lines.collect();
-    let weight = |(line, scale): &(Vec<f32>, f32)| scale * line.iter().sum::<f32>().powi(2);
-    let total: f32 = lines.iter().map(weight).sum();
+    let lines: Vec<(Vec<f64>, f64)> = lines.collect();
+    let weight = |(line, scale): &(Vec<f64>, f64)| scale * line.iter().sum::<f64>().powi(2);
+    let total: f64 = lines.iter().map(weight).sum();
     let filters = lines.into_iter().map(|(line, scale)| {
         let vertical = line.iter().map(|value| value * scale / total).collect();
         [vertical, line]
@@ -103,31 +77,31 @@ fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f32) -> Vec<[Vec<f3
 
 /// A Gaussian of weight 1, and its first two derivatives with positive weights of sum 1 and
 /// negative weights of sum -1 (section 4.2).
-fn derivatives(pixels_per_degree: f32) -> [Vec<f32>; 3] {
+fn derivatives(pixels_per_degree: f64) -> [Vec<f64>; 3] {
     let sigma = 0.5 * FEATURE_WIDTH_DEGREES * pixels_per_degree;
     let distances = distances(RADIUS_SIGMAS * sigma);
-    let sampled = |factor: fn(f32) -> f32| -> Vec<f32> {
+    let sampled = |factor: fn(f64) -> f64| -> Vec<f64> {
         let values = distances.iter().map(|distance| {
             let t = distance / sigma;
             factor(t) * (-0.5 * t * t).exp()
         });
-        normalised(&values.collect::<Vec<f32>>())
+        normalised(&values.collect::<Vec<f64>>())
     };
     [sampled(|_| 1.0), sampled(|t| -t), sampled(|t| t * t - 1.0)]
 }
 
-fn normalised(values: &[f32]) -> Vec<f32> {
-    let positive: f32 = values.iter().filter(|&&value| value > 0.0).sum();
-    let negative: f32 = -values.iter().filter(|&&value| value < 0.0).sum::<f32>();
-    let scaled = |&value: &f32| value / if value < 0.0 { negative } else { positive };
+fn normalised(values: &[f64]) -> Vec<f64> {
+    let positive: f64 = values.iter().filter(|&&value| value > 0.0).sum();
+    let negative: f64 = -values.iter().filter(|&&value| value < 0.0).sum::<f64>();
+    let scaled = |&value: &f64| value / if value < 0.0 { negative } else { positive };
     values.iter().map(scaled).collect()
 }
 
 /// The integers from minus to plus `radius_pixels`, rounded up.
-fn distances(radius_pixels: f32) -> Vec<f32> {
+fn distances(radius_pixels: f64) -> Vec<f64> {
     let radius = whole::<i16>(radius_pixels.ceil());
     let whole: RangeInclusive<i16> = -radius..=radius;
-    whole.map(f32::from).collect()
+    whole.map(f64::from).collect()
 }
 
 #[cfg(test)]
@@ -138,18 +112,18 @@ mod tests {
     fn weights_add_up() {
         let filters = Filters::new(67.0);
         for channel in &filters.sensitivity {
-            let sum = |values: &[f32]| values.iter().sum::<f32>();
+            let sum = |values: &[f64]| values.iter().sum::<f64>();
             let weights = channel.iter().map(|[down, across]| sum(down) * sum(across));
-            assert!((weights.sum::<f32>() - 1.0).abs() < 1e-6);
+            assert!((weights.sum::<f64>() - 1.0).abs() < 1e-12);
             let length = channel[0][0].len();
             assert_eq!(length, 21, "3 sigma of the widest are 9.05 pixels");
         }
         let [gaussian, first, second] = &filters.derivatives;
         assert_eq!(gaussian.len(), 19, "3 sigma are 8.24 pixels");
-        assert!((gaussian.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        assert!((gaussian.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         for derivative in [first, second] {
-            assert!(derivative.iter().sum::<f32>().abs() < 1e-6);
-            assert!((derivative.iter().map(|v| v.abs()).sum::<f32>() - 2.0).abs() < 1e-6);
+            assert!(derivative.iter().sum::<f64>().abs() < 1e-12);
+            assert!((derivative.iter().map(|v| v.abs()).sum::<f64>() - 2.0).abs() < 1e-12);
         }
     }
 }

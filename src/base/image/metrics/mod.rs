@@ -7,9 +7,13 @@
 //! NaN and infinite values never improve a metric: they count as 0 or 1, whichever is farther from the
 //! other picture's value, unless both pictures have the same one. Pixels with such values are counted.
 
+#[cfg(test)]
+mod definitions;
 mod flip;
 mod flip_colour;
 mod flip_filters;
+mod flip_lanes;
+mod flip_rows;
 pub mod lpips;
 mod planes;
 mod psnr;
@@ -24,6 +28,7 @@ use self::planes::Pair;
 use self::separable::Border;
 use super::Frame;
 use crate::error::{Error, Result};
+use crate::math::SimdLevel;
 
 /// Differences of two pictures of the same size. 1.0 is the peak value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -178,7 +183,8 @@ impl Measure<'_> {
 
     fn measured(&self, pair: &Pair) -> (Comparison, Vec<f32>) {
         let [mse, max_abs, p99_9_abs] = psnr::differences(pair);
-        let errors = flip::error_map(pair);
+        let level = SimdLevel::best();
+        let errors = flip::error_map(pair, level);
         let counted = errors.iter().enumerate().filter(|(at, _)| pair.counts(*at));
         let sum: f64 = counted.map(|(_, error)| f64::from(*error)).sum();
         let border = match self.protocol {
@@ -188,7 +194,7 @@ impl Measure<'_> {
         };
         let comparison = Comparison {
             psnr_db: psnr::psnr_db(mse),
-            ssim: ssim::ssim(pair, border),
+            ssim: ssim::ssim(pair, border, level),
             flip: sum / pair.counted() as f64,
             max_abs,
             p99_9_abs,

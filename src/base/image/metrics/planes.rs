@@ -1,7 +1,10 @@
 //! The input of the metrics: the colours of two pictures, finite and rounded by protocol.
 
+use rayon::prelude::*;
+
 use crate::choice;
 use crate::image::{Frame, to_8_bit};
+use crate::math::{SimdLevel, whole};
 
 choice! {
     /// Conversion of values before they are compared.
@@ -56,42 +59,51 @@ pub(super) struct Pair {
 impl Pair {
     /// Converts `a` and `b`, which have the same size, under `protocol`. Pixels that do not count are black in both.
     pub(super) fn new(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>) -> Self {
-        let count = a.pixels().len();
-        let empty = || [(); 3].map(|()| Vec::with_capacity(count));
+        let width = a.width() as usize;
         let mut pair = Self {
-            width: a.width() as usize,
+            width,
             height: a.height() as usize,
             peak: match protocol {
                 Protocol::Inria => f32::from(u8::MAX),
                 Protocol::Gsplat | Protocol::Nerfstudio | Protocol::Float => 1.0,
             },
-            colours: [empty(), empty()],
+            colours: [(); 2].map(|()| [(); 3].map(|()| vec![0.0; a.pixels().len()])),
             mask: mask.map(<[bool]>::to_vec),
             alpha_max_abs: 0.0,
             non_finite_pixels: 0,
         };
-        let number = |value: f32| match protocol {
-            Protocol::Inria => f32::from(to_8_bit(value)),
-            other => other.converted(value),
-        };
-        for (at, (p, q)) in a.pixels().iter().zip(b.pixels()).enumerate() {
-            if mask.is_some_and(|mask| !mask[at]) {
-                let planes = pair.colours.iter_mut().flatten();
-                planes.for_each(|plane| plane.push(0.0));
-                continue;
-            }
-            let finite = p.iter().chain(q).all(|value| value.is_finite());
-            pair.non_finite_pixels += u64::from(!finite);
-            for channel in 0..3 {
-                let (p, q) = made_finite(p[channel], q[channel]);
-                pair.colours[0][channel].push(number(p));
-                pair.colours[1][channel].push(number(q));
-            }
-            let (p, q) = made_finite(p[3], q[3]);
-            let alpha = f64::from(number(p)) - f64::from(number(q));
-            pair.alpha_max_abs = pair.alpha_max_abs.max(alpha.abs() / f64::from(pair.peak));
-        }
+        let [p, q] = pair.colours.each_mut().map(|planes| {
+            let [red, green, blue] = planes.each_mut().map(|p| p.par_chunks_mut(width));
+            (red, green, blue).into_par_iter()
+        });
+        let pixels = (a.pixels().par_chunks(width), b.pixels().par_chunks(width));
+        let rows = (p, q, pixels.into_par_iter()).into_par_iter().enumerate();
+        let level = SimdLevel::best();
+        let converted = rows.map(|(y, ((r, g, b), (r_too, g_too, b_too), pixels))| {
+            let row = Row {
+                pixels: pixels.into(),
+                planes: [[r, g, b], [r_too, g_too, b_too]],
+                mask: mask.map(|mask| &mask[y * width..][..width]),
+            };
+            level.run(|| match protocol {
+                Protocol::Inria => row.convert(rounded),
+                other => row.convert(|value| other.converted(value)),
+            })
+        });
+        let (alpha, non_finite) = converted.reduce(
+            || (0.0, 0),
+            |(alpha, count), (other_alpha, other_count)| {
+                (alpha.max(other_alpha), count + other_count)
+            },
+        );
+        pair.alpha_max_abs = alpha / f64::from(pair.peak);
+        pair.non_finite_pixels = non_finite;
         pair
+    }
+
+    /// Whether values are whole numbers from 0 to 255.
+    pub(super) fn is_8_bit(&self) -> bool {
+        self.peak > 1.0
     }
 
     /// Number of pixels that count.
@@ -105,6 +117,55 @@ impl Pair {
     pub(super) fn counts(&self, at: usize) -> bool {
         self.mask.as_ref().is_none_or(|mask| mask[at])
     }
+}
+
+/// A row of both pictures.
+struct Row<'a> {
+    pixels: [&'a [[f32; 4]]; 2],
+    planes: [[&'a mut [f32]; 3]; 2],
+    mask: Option<&'a [bool]>,
+}
+
+impl Row<'_> {
+    /// Writes the planes, converted by `number`. Returns the largest difference of alpha, and the number of pixels with
+    /// a NaN or infinite channel.
+    #[inline(always)]
+    fn convert(self, number: impl Fn(f32) -> f32) -> (f64, u64) {
+        let ([a, b], [to_a, to_b]) = (self.pixels, self.planes);
+        let (mut largest, mut non_finite) = (0.0_f64, 0);
+        for (x, (p, q)) in a.iter().zip(b).enumerate() {
+            if self.mask.is_some_and(|mask| !mask[x]) {
+                continue;
+            }
+            let (mut p, mut q) = (*p, *q);
+            if !(is_finite(p) && is_finite(q)) {
+                non_finite += 1;
+                for (p, q) in p.iter_mut().zip(&mut q) {
+                    (*p, *q) = made_finite(*p, *q);
+                }
+            }
+            for channel in 0..3 {
+                to_a[channel][x] = number(p[channel]);
+                to_b[channel][x] = number(q[channel]);
+            }
+            let alpha = f64::from(number(p[3])) - f64::from(number(q[3]));
+            largest = largest.max(alpha.abs());
+        }
+        (largest, non_finite)
+    }
+}
+
+#[inline(always)]
+fn is_finite([r, g, b, a]: [f32; 4]) -> bool {
+    r.is_finite() & g.is_finite() & b.is_finite() & a.is_finite()
+}
+
+/// As [`to_8_bit`](crate::image::to_8_bit), as a float, without a call of the mathematical library.
+#[inline(always)]
+fn rounded(value: f32) -> f32 {
+    // The float below one half: with one half, its sum with itself would round to one.
+    let scaled = value.clamp(0.0, 1.0) * f32::from(u8::MAX);
+    f32::from(whole::<u8>(scaled + 0.5_f32.next_down()))
 }
 
 /// Replaces NaN and infinite values by 0 or 1, whichever is farther from the other value, so that they
@@ -123,6 +184,27 @@ fn made_finite(p: f32, q: f32) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_rounded_as_in_files() {
+        let near = |step: u16| {
+            let edge = (f32::from(step) + 0.5) / 255.0;
+            [
+                edge.next_down().next_down(),
+                edge.next_down(),
+                edge,
+                edge.next_up(),
+            ]
+        };
+        let edges = (0..=255).flat_map(near);
+        let values = (0..=20_000_u16).map(|i| f32::from(i) / 19_990.0);
+        for value in edges
+            .chain(values)
+            .chain([-1.0, 0.499_999_97 / 255.0, f32::NAN])
+        {
+            assert_eq!(rounded(value), f32::from(to_8_bit(value)), "{value}");
+        }
+    }
 
     #[test]
     fn poison_is_counted_and_never_flatters() {

@@ -1,7 +1,10 @@
 //! Peak signal-to-noise ratio, and the differences it is computed from.
 
+use rayon::prelude::*;
+
 use super::planes::Pair;
-use crate::math::whole;
+use super::separable::LANES;
+use crate::math::{SimdLevel, whole};
 
 /// The percentile reported beside the largest difference. Two correct renderers may differ in a few
 /// pixels at the edge of a splat, and the maximum alone would hide the rest.
@@ -11,17 +14,13 @@ const HIGH_PERCENTILE: f64 = 99.9;
 /// pixels that count and all channels; and over these pixels, of the largest of the three channels, the maximum and the
 /// 99.9th percentile.
 pub(super) fn differences(pair: &Pair) -> [f64; 3] {
-    let [a, b] = &pair.colours;
     let peak = f64::from(pair.peak);
-    let mut largest = vec![0.0_f64; a[0].len()];
-    let mut squares = 0.0;
-    for (a, b) in a.iter().zip(b) {
-        for ((&p, &q), largest) in a.iter().zip(b).zip(&mut largest) {
-            let difference = (f64::from(p) - f64::from(q)).abs();
-            squares += difference * difference;
-            *largest = largest.max(difference);
-        }
-    }
+    let mut largest = vec![0.0_f64; pair.width * pair.height];
+    let level = SimdLevel::best();
+    let rows = largest.par_chunks_mut(pair.width).enumerate();
+    let rows = rows.map(|(y, largest)| level.run(|| row_differences(pair, y, largest)));
+    // Summed in the order of the rows, so that threads do not change the result.
+    let squares: f64 = rows.collect::<Vec<f64>>().iter().sum();
     if pair.mask.is_some() {
         let inside = largest
             .iter()
@@ -37,6 +36,27 @@ pub(super) fn differences(pair: &Pair) -> [f64; 3] {
         max_abs,
         percentile(&mut largest, HIGH_PERCENTILE) / peak,
     ]
+}
+
+/// Writes the largest difference of the channels of each pixel of row `y` to `largest`, which has zeros, and returns the
+/// sum of the squares of all.
+#[inline(always)]
+fn row_differences(pair: &Pair, y: usize, largest: &mut [f64]) -> f64 {
+    let row = y * pair.width..(y + 1) * pair.width;
+    let mut sums = [0.0; LANES];
+    for (a, b) in pair.colours[0].iter().zip(&pair.colours[1]) {
+        let pixels = a[row.clone()]
+            .chunks(LANES)
+            .zip(b[row.clone()].chunks(LANES));
+        for ((a, b), largest) in pixels.zip(largest.chunks_mut(LANES)) {
+            for (lane, sum) in sums.iter_mut().enumerate().take(a.len()) {
+                let difference = (f64::from(a[lane]) - f64::from(b[lane])).abs();
+                *sum += difference * difference;
+                largest[lane] = largest[lane].max(difference);
+            }
+        }
+    }
+    sums.iter().sum()
 }
 
 /// `10 log10(1 / mse)` in decibels, for a peak of 1.0; `None` when there is no difference.

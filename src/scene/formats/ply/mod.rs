@@ -1,5 +1,6 @@
 //! PLY, the polygon file format: its header and its values for any file, its layout for splats.
 
+mod batches;
 mod body;
 mod compress;
 mod compressed;
@@ -11,6 +12,7 @@ mod rows;
 mod table;
 mod write;
 
+pub use batches::SplatBatches;
 pub use body::{Body, Row};
 pub(crate) use compress::write_compressed;
 pub use header::Header;
@@ -18,7 +20,7 @@ pub use header::{Element, Encoding, Kind};
 pub use lines::quoted;
 pub use number::{read as read_number, to_count};
 pub(crate) use table::write_table;
-pub use write::PlyWriter;
+pub use write::{PlyWriter, encoded_rows};
 
 pub use crate::scalar::Scalar;
 

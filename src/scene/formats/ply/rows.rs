@@ -5,7 +5,7 @@ use super::header::{Encoding, Header, Kind};
 use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
 use super::number;
 use super::table::read_table;
-use crate::assemble::{RawBlock, assemble_fixed, assemble_in_order};
+use crate::assemble::{RawBlock, RowLayout, assemble_fixed, assemble_in_order};
 use crate::bytes::Bytes;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
@@ -26,18 +26,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
-    let properties = &layout.element.properties;
-    let is_fine = |name: &str| {
-        let own = properties.iter().find(|property| property.name == name);
-        own.is_some_and(
-            |own| matches!(own.kind, Kind::Scalar(scalar) if scalar.is_finer_than_f32()),
-        )
-    };
-    let has_lists = properties
-        .iter()
-        .any(|property| matches!(property.kind, Kind::List { .. }));
-    // Tables hold no lists.
-    if layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine) {
+    if needs_table(&layout) {
         return read_table(source)?.into_scene_with(task);
     }
     let mut body = Body::new(&header, bytes, path);
@@ -48,7 +37,8 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     let stride = layout.element.stride_bytes();
     let splats = match stride.filter(|_| header.encoding != Encoding::Ascii) {
         Some(stride) => {
-            let rows = (body.offset(), stride);
+            let start = body.offset();
+            let rows = (start, stride, layout.row_layout);
             read_fixed(bytes, rows, header.encoding, &layout, task)?
         }
         None => read_in_order(body, bytes, &layout, task)?,
@@ -64,6 +54,22 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     })
 }
 
+/// Whether splats are read by way of a table: those with plain colours, or with positions in double precision.
+pub(super) fn needs_table(layout: &Layout<'_>) -> bool {
+    let properties = &layout.element.properties;
+    let is_fine = |name: &str| {
+        let own = properties.iter().find(|property| property.name == name);
+        own.is_some_and(
+            |own| matches!(own.kind, Kind::Scalar(scalar) if scalar.is_finer_than_f32()),
+        )
+    };
+    let has_lists = properties
+        .iter()
+        .any(|property| matches!(property.kind, Kind::List { .. }));
+    // Tables hold no lists.
+    layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
+}
+
 /// A property of a row of fixed size.
 #[derive(Clone, Copy)]
 struct FixedField {
@@ -72,36 +78,22 @@ struct FixedField {
     slot: usize,
 }
 
-/// Reads binary rows of the same size, given their start and stride in bytes, on all threads.
-fn read_fixed(
+/// Reads binary rows of the same size, given their start and stride in bytes and their layout, on all threads.
+pub(super) fn read_fixed(
     bytes: &Bytes<'_>,
-    (start, stride): (usize, usize),
+    (start, stride, row_layout): (usize, usize, RowLayout),
     encoding: Encoding,
     layout: &Layout<'_>,
     task: &Task,
 ) -> Result<(Splats, Dropped)> {
     let fields = fields(layout);
     match word_slots(&fields, stride, encoding) {
-        Some(words) => assemble_fixed(
-            bytes,
-            start,
-            stride,
-            layout.row_layout,
-            task,
-            |rows, raw| {
-                decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
-            },
-        ),
-        None => assemble_fixed(
-            bytes,
-            start,
-            stride,
-            layout.row_layout,
-            task,
-            |rows, raw| {
-                decode_fields(rows, stride, &fields, encoding, raw);
-            },
-        ),
+        Some(words) => assemble_fixed(bytes, start, stride, row_layout, task, |rows, raw| {
+            decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
+        }),
+        None => assemble_fixed(bytes, start, stride, row_layout, task, |rows, raw| {
+            decode_fields(rows, stride, &fields, encoding, raw);
+        }),
     }
 }
 

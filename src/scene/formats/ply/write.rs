@@ -64,22 +64,31 @@ impl<W: Write> PlyWriter<W> {
             .missing
             .checked_sub(1)
             .ok_or_else(|| invalid("a splat more than the header announced".into()))?;
-        let rest = rest_coefficients(self.sh_degree);
-        let scale = splat.scale.map(|s| s.max(f32::MIN_POSITIVE).ln());
-        self.put(&splat.mean);
-        self.put(&splat.sh[0]);
-        for channel in 0..3 {
-            for rgb in &splat.sh[1..=rest] {
-                self.put(&[rgb[channel]]);
-            }
-        }
-        self.put(&[logit(splat.opacity)]);
-        self.put(&scale);
-        self.put(&splat.rotation);
+        encode(splat, self.sh_degree, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES {
             self.drain()?;
         }
         Ok(())
+    }
+
+    /// Writes splats that [`encoded_rows`] has encoded.
+    ///
+    /// # Errors
+    /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for more splats than are missing or a part of one.
+    pub fn push_rows(&mut self, rows: &[u8]) -> io::Result<()> {
+        let row_bytes = row_bytes(self.sh_degree);
+        if !rows.len().is_multiple_of(row_bytes) {
+            let found = format!("{} bytes", rows.len());
+            return Err(invalid(format!(
+                "encoded splats: expected {row_bytes} bytes each, found {found}"
+            )));
+        }
+        let count = (rows.len() / row_bytes) as u64;
+        let missing = self.missing.checked_sub(count);
+        self.missing =
+            missing.ok_or_else(|| invalid("more splats than the header announced".into()))?;
+        self.drain()?;
+        self.out.write_all(rows)
     }
 
     /// Writes the rest and returns the output, flushed.
@@ -98,17 +107,45 @@ impl<W: Write> PlyWriter<W> {
         Ok(self.out)
     }
 
-    fn put(&mut self, values: &[f32]) {
-        for value in values {
-            self.buffer.extend_from_slice(&value.to_le_bytes());
-        }
-    }
-
     fn drain(&mut self) -> io::Result<()> {
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
         Ok(())
     }
+}
+
+/// The rows of a PLY of `splats`, as [`PlyWriter::push_rows`] writes them: threads encode parts of a scene at the same
+/// time. Coefficients beyond the degree are ignored.
+pub fn encoded_rows(sh_degree: u8, splats: impl ExactSizeIterator<Item = Splat>) -> Vec<u8> {
+    let sh_degree = sh_degree.min(MAX_SH_DEGREE);
+    let mut rows = Vec::with_capacity(splats.len() * row_bytes(sh_degree));
+    splats.for_each(|splat| encode(&splat, sh_degree, &mut rows));
+    rows
+}
+
+/// Size of a splat in bytes.
+fn row_bytes(sh_degree: u8) -> usize {
+    size_of::<f32>() * (14 + 3 * rest_coefficients(sh_degree))
+}
+
+/// Appends the row of a splat.
+fn encode(splat: &Splat, sh_degree: u8, row: &mut Vec<u8>) {
+    let rest = rest_coefficients(sh_degree);
+    let mut put = |values: &[f32]| {
+        for value in values {
+            row.extend_from_slice(&value.to_le_bytes());
+        }
+    };
+    put(&splat.mean);
+    put(&splat.sh[0]);
+    for channel in 0..3 {
+        for rgb in &splat.sh[1..=rest] {
+            put(&[rgb[channel]]);
+        }
+    }
+    put(&[logit(splat.opacity)]);
+    put(&splat.scale.map(|s| s.max(f32::MIN_POSITIVE).ln()));
+    put(&splat.rotation);
 }
 
 /// The properties of a splat row, in the trainer's order.

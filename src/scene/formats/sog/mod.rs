@@ -11,6 +11,7 @@ mod encode;
 mod lod;
 mod lod_write;
 mod meta;
+mod nearest;
 mod palette;
 mod read;
 mod textures;

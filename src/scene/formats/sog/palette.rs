@@ -3,29 +3,32 @@
 //! All-pairs k-means of a million rows and 65,536 centroids takes 10^13 multiplications per iteration.
 //! Here the rows are split at medians into groups of equal size, each group has its share of the
 //! centroids, and the last passes compare a group's rows with the centroids of the nearest groups too, so
-//! that the borders of groups do not show.
+//! that the borders of groups do not show: in blocks of centroids that are near each other, with those that are
+//! nearest to the block of the row's own centroid.
 
 use std::collections::HashMap;
 
-use fearless_simd::{Simd, dispatch, f32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
 use quadrille_base::error::Result;
-use quadrille_base::math::{SimdLevel, whole};
+use quadrille_base::math::{SimdLevel, fit, low, narrow, whole};
 use quadrille_base::task::{Steps, Task};
 
-/// Centroids that are compared at a time.
-const LANES: usize = 16;
-/// Rows that are compared at a time: six sums of two vectors each fit into the 16 registers of AVX2 beside
-/// the centroids.
-const ROWS: usize = 6;
+use super::nearest::{LANES, LaneBlock, Rows, nearest};
+
 /// Number of groups at most.
 const MAX_GROUPS: usize = 256;
+/// Rows that are turned from columns at a time: 46 KB at degree 3.
+const TRANSPOSED_ROWS: usize = 256;
+/// Rows of which the variance of a group is estimated.
+const VARIANCE_ROWS: usize = 4096;
 /// Lloyd iterations within a group, and across groups.
 const INNER_ITERATIONS: usize = 5;
 const OUTER_ITERATIONS: usize = 2;
 /// Groups whose centroids a row is compared with in the latter.
-const NEAR_GROUPS: usize = 8;
+const NEAR_GROUPS: usize = 16;
+/// Blocks of centroids of these groups that a row is compared with.
+const NEAR_BLOCKS: usize = 48;
 
 /// A palette: its rows, and the row that stands for each row of the scene.
 pub(super) struct Palette {
@@ -41,24 +44,82 @@ pub(super) fn palette_size(rows: usize) -> usize {
     size.max(1)
 }
 
-/// Rows of numbers, row by row, each padded with zeros to `width`.
-struct Rows {
-    width: usize,
-    values: Vec<f32>,
-}
-
-impl Rows {
-    fn row(&self, at: usize) -> &[f32] {
-        &self.values[at * self.width..(at + 1) * self.width]
-    }
-}
-
 /// A group of rows with its centroids.
 struct Group {
     rows: Vec<u32>,
+    /// The centroid of each row.
+    labels: Vec<u32>,
     mean: Vec<f32>,
     /// Centroids, padded to the width of the rows.
     centroids: Vec<Vec<f32>>,
+}
+
+/// Centroids of a group that are near each other.
+struct Block {
+    /// The first of them in the group.
+    first: u32,
+    lanes: LaneBlock,
+    centre: Vec<f32>,
+}
+
+impl Group {
+    /// Orders the centroids so that neighbours are near each other, and divides them into blocks.
+    fn arrange(&mut self, width: usize) -> Vec<Block> {
+        let values = self.centroids.concat();
+        let centroids = Rows { width, values };
+        let mut parts = vec![(0..fit(self.centroids.len())).collect::<Vec<u32>>()];
+        while parts.iter().any(|part| part.len() > LANES) {
+            let split = parts.into_iter().flat_map(|part| halves(&centroids, &part));
+            parts = split.collect();
+        }
+        let order: Vec<u32> = parts.concat();
+        let mut places = vec![0; order.len()];
+        for (place, centroid) in (0..).zip(&order) {
+            places[*centroid as usize] = place;
+        }
+        for label in &mut self.labels {
+            *label = places[*label as usize];
+        }
+        let moved = |at: &u32| std::mem::take(&mut self.centroids[*at as usize]);
+        self.centroids = order.iter().map(moved).collect();
+        let mut first = 0;
+        let filled = parts.iter().filter(|part| !part.is_empty());
+        let blocks = filled.map(|part| {
+            let range = first..first + part.len();
+            first = range.end;
+            Block {
+                first: fit(range.start),
+                lanes: LaneBlock::new(&self.centroids[range.clone()]),
+                centre: mean(&centroids, part),
+            }
+        });
+        blocks.collect()
+    }
+
+    /// Moves each centroid to the mean of its rows; one without rows stays.
+    fn move_centroids(&mut self, points: &Rows, level: SimdLevel) {
+        let width = points.width;
+        let mut sums = vec![0.0_f64; self.centroids.len() * width];
+        let mut counts = vec![0_u32; self.centroids.len()];
+        for (row, label) in self.rows.iter().zip(&self.labels) {
+            let label = *label as usize;
+            counts[label] += 1;
+            let sums = &mut sums[label * width..(label + 1) * width];
+            level.run(|| {
+                for (sum, value) in sums.iter_mut().zip(points.row(*row as usize)) {
+                    *sum += f64::from(*value);
+                }
+            });
+        }
+        let sums = sums.chunks(width);
+        for ((centroid, sums), count) in self.centroids.iter_mut().zip(sums).zip(counts) {
+            if count > 0 {
+                for (value, sum) in centroid.iter_mut().zip(sums) {
+                    *value = narrow(sum / f64::from(count));
+                }
+            }
+        }
+    }
 }
 
 /// Computes the palette of `columns`, which must have equal lengths.
@@ -74,25 +135,26 @@ pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Re
     task.check()?;
     let width = columns.len();
     let mut values = vec![0.0; rows * width];
-    values
-        .par_chunks_mut(width)
-        .enumerate()
-        .for_each(|(row, out)| {
-            for (value, column) in out.iter_mut().zip(columns) {
-                *value = column[row];
+    let parts = values.par_chunks_mut(width * TRANSPOSED_ROWS).enumerate();
+    parts.for_each(|(part, out)| {
+        for (at, column) in columns.iter().enumerate() {
+            let column = &column[part * TRANSPOSED_ROWS..];
+            for (row, value) in out.chunks_exact_mut(width).zip(column) {
+                row[at] = *value;
             }
-        });
+        }
+    });
     let points = Rows { width, values };
     let mut groups = split(&points, rows, size, task)?;
+    let (points, order) = regrouped(points, &mut groups);
     let steps = task.steps(((INNER_ITERATIONS + OUTER_ITERATIONS) * rows) as u64);
     groups.par_iter_mut().try_for_each(|group| {
         for _ in 0..INNER_ITERATIONS {
-            let nearest = nearest(&points, &group.rows, &[&group.centroids], (level, task));
-            update(
-                &points,
-                &mut group.centroids,
-                group.rows.iter().zip(&nearest),
-            );
+            let book = group.centroids.chunks(LANES).map(LaneBlock::new);
+            let book: Vec<LaneBlock> = book.collect();
+            let book: Vec<&LaneBlock> = book.iter().collect();
+            group.labels = nearest(&points, &group.rows, &book, (level, task));
+            group.move_centroids(&points, level);
             steps.advance(group.rows.len() as u64)?;
         }
         Ok(())
@@ -104,12 +166,13 @@ pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Re
         task.check()?;
     }
     let centroids = groups.into_iter().flat_map(|group| group.centroids);
+    let mut of_rows = vec![0; rows];
+    for (row, label) in order.into_iter().zip(labels) {
+        of_rows[row as usize] = u16::try_from(label).unwrap_or(u16::MAX);
+    }
     Ok(Palette {
         centroids: centroids.collect(),
-        labels: labels
-            .into_iter()
-            .map(|l| u16::try_from(l).unwrap_or(u16::MAX))
-            .collect(),
+        labels: of_rows,
     })
 }
 
@@ -147,7 +210,7 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
         task.check()?;
         parts = parts
             .into_par_iter()
-            .flat_map(|part| halves(points, part))
+            .flat_map(|part| halves(points, &part))
             .collect();
     }
     let count = parts.len();
@@ -162,10 +225,29 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
             centroids: seeds
                 .map(|row| points.row(*row as usize).to_vec())
                 .collect(),
+            labels: Vec::new(),
             rows,
         })
     });
     grouped.collect()
+}
+
+/// Copies the rows so that those of a group follow each other, which threads then read from start to end. Also returns the
+/// number of each row before.
+fn regrouped(points: Rows, groups: &mut [Group]) -> (Rows, Vec<u32>) {
+    let mut order = Vec::new();
+    for group in groups {
+        let first = fit::<u32>(order.len());
+        order.append(&mut group.rows);
+        group.rows = (first..fit(order.len())).collect();
+    }
+    let mut values = vec![0.0; points.values.len()];
+    let rows = values.par_chunks_mut(points.width).zip(&order);
+    rows.with_min_len(TRANSPOSED_ROWS)
+        .for_each(|(to, row)| to.copy_from_slice(points.row(*row as usize)));
+    let width = points.width;
+    drop(points);
+    (Rows { width, values }, order)
 }
 
 fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
@@ -176,36 +258,47 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
         }
     }
     let count = rows.len().max(1) as f64;
-    sums.into_iter()
-        .map(|sum| quadrille_base::math::narrow(sum / count))
-        .collect()
+    sums.into_iter().map(|sum| narrow(sum / count)).collect()
 }
 
 /// Splits rows into two halves at the median of the dimension of greatest variance.
-fn halves(points: &Rows, mut rows: Vec<u32>) -> [Vec<u32>; 2] {
-    let centre = mean(points, &rows);
-    let mut variance = vec![0.0_f64; points.width];
-    for row in &rows {
-        let values = points.row(*row as usize).iter().zip(&centre);
-        for (sum, (value, centre)) in variance.iter_mut().zip(values) {
-            *sum += f64::from(value - centre).powi(2);
-        }
-    }
-    let dimensions = variance.iter().enumerate();
-    let widest = dimensions
-        .max_by(|a, b| a.1.total_cmp(b.1))
-        .map_or(0, |(at, _)| at);
+fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
+    let widest = widest(points, rows);
     let middle = rows.len() / 2;
+    // The order of the keys, and of rows with equal keys, is that of integers.
+    let key = |row: &u32| {
+        let value = total_order(points.row(*row as usize)[widest]);
+        u64::from(value) << 32 | u64::from(*row)
+    };
+    let mut keys: Vec<u64> = rows.iter().map(key).collect();
     if middle > 0 {
-        let key = |row: &u32| points.row(*row as usize)[widest];
-        rows.select_nth_unstable_by(middle, |a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
+        keys.select_nth_unstable(middle);
     }
-    let upper = rows.split_off(middle);
-    [rows, upper]
+    let [lower, upper] = [&keys[..middle], &keys[middle..]];
+    [lower, upper].map(|keys| keys.iter().map(|key| low::<u32>(*key)).collect())
 }
 
-/// Assigns the rows of all groups to the nearest centroids of the groups around them and moves the
-/// centroids to the means. Returns the label of each row, counted through all groups.
+/// The dimension of greatest variance, of a sample of the rows.
+fn widest(points: &Rows, rows: &[u32]) -> usize {
+    let mut sums = vec![[0.0_f64; 2]; points.width];
+    let step = rows.len().div_ceil(VARIANCE_ROWS).max(1);
+    for row in rows.iter().step_by(step) {
+        for ([sum, squares], value) in sums.iter_mut().zip(points.row(*row as usize)) {
+            let value = f64::from(*value);
+            *sum += value;
+            *squares += value * value;
+        }
+    }
+    let count = rows.len().div_ceil(step) as f64;
+    let variances = sums
+        .iter()
+        .map(|[sum, squares]| squares - sum * sum / count);
+    let widest = variances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    widest.map_or(0, |(at, _)| at)
+}
+
+/// Moves the rows of all groups to the nearest centroids of the groups around them, and the centroids to the means of
+/// their rows. Returns the label of each row, counted through all groups.
 fn across(
     points: &Rows,
     groups: &mut [Group],
@@ -213,65 +306,102 @@ fn across(
     steps: &Steps<'_>,
 ) -> Result<Vec<u32>> {
     let task = steps.task();
-    let firsts: Vec<usize> = groups
+    let firsts: Vec<u32> = groups
         .iter()
         .scan(0, |first, group| {
             let own = *first;
-            *first += group.centroids.len();
+            *first += fit::<u32>(group.centroids.len());
             Some(own)
         })
         .collect();
+    let arranged = groups.par_iter_mut();
+    let blocks: Vec<Vec<Block>> = arranged.map(|group| group.arrange(points.width)).collect();
     let shared: &[Group] = groups;
     let found: Vec<Vec<u32>> = (0..shared.len())
         .into_par_iter()
         .map(|at| {
             task.check()?;
             let near = near_groups(shared, at);
-            let books: Vec<&Vec<Vec<f32>>> = near.iter().map(|g| &shared[*g].centroids).collect();
-            let index = |mut local: u32| {
-                for group in &near {
-                    let count = u32::try_from(shared[*group].centroids.len()).unwrap_or(u32::MAX);
-                    if local < count {
-                        return u32::try_from(firsts[*group]).unwrap_or(u32::MAX) + local;
-                    }
-                    local -= count;
-                }
-                0
-            };
-            let nearest = nearest(points, &shared[at].rows, &books, (level, task));
-            steps.advance(shared[at].rows.len() as u64)?;
-            Ok(nearest.into_iter().map(index).collect())
+            let near = near.into_iter().flat_map(|group| {
+                let first = firsts[group];
+                blocks[group]
+                    .iter()
+                    .map(move |block| (block, first + block.first))
+            });
+            let group = &shared[at];
+            let found = across_group(points, group, &blocks[at], near.collect(), (level, task));
+            steps.advance(group.rows.len() as u64)?;
+            Ok(found)
         })
         .collect::<Result<_>>()?;
     let mut labels = vec![0; points.values.len() / points.width];
-    let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); groups.len()];
+    let mut members: Vec<(Vec<u32>, Vec<u32>)> = vec![Default::default(); groups.len()];
     for (group, found) in groups.iter().zip(&found) {
         for (row, label) in group.rows.iter().zip(found) {
             labels[*row as usize] = *label;
-            let owner = firsts.partition_point(|first| *first <= *label as usize) - 1;
-            let local = *label - u32::try_from(firsts[owner]).unwrap_or(u32::MAX);
-            members[owner].push((*row, local));
+            let owner = firsts.partition_point(|first| *first <= *label) - 1;
+            members[owner].0.push(*row);
+            members[owner].1.push(*label - firsts[owner]);
         }
     }
-    groups
-        .par_iter_mut()
-        .zip(&members)
-        .for_each(|(group, members)| {
-            update(
-                points,
-                &mut group.centroids,
-                members.iter().map(|(row, local)| (row, local)),
-            );
-        });
+    let moved = groups.par_iter_mut().zip(members);
+    moved.for_each(|(group, (rows, labels))| {
+        (group.rows, group.labels) = (rows, labels);
+        group.move_centroids(points, level);
+    });
     Ok(labels)
+}
+
+/// The nearest centroid for each row of a group, whose centroids are in `own`, of the blocks in `near`, each with the label
+/// of its first centroid. It has no meaning once the task is cancelled.
+fn across_group(
+    points: &Rows,
+    group: &Group,
+    own: &[Block],
+    mut near: Vec<(&Block, u32)>,
+    (level, task): (SimdLevel, &Task),
+) -> Vec<u32> {
+    let mut members: Vec<Vec<usize>> = own.iter().map(|_| Vec::new()).collect();
+    for (at, label) in group.labels.iter().enumerate() {
+        members[own.partition_point(|block| block.first <= *label) - 1].push(at);
+    }
+    let mut found = vec![0; group.rows.len()];
+    for (block, members) in own.iter().zip(members) {
+        near.sort_by_cached_key(|(other, label)| {
+            (
+                total_order(squared_distance(&other.centre, &block.centre)),
+                *label,
+            )
+        });
+        let candidates = &near[..near.len().min(NEAR_BLOCKS)];
+        let lanes: Vec<&LaneBlock> = candidates.iter().map(|(block, _)| &block.lanes).collect();
+        let rows: Vec<u32> = members.iter().map(|at| group.rows[*at]).collect();
+        let nearest = nearest(points, &rows, &lanes, (level, task));
+        for (at, nearest) in members.into_iter().zip(nearest) {
+            let (block, lane) = (nearest as usize / LANES, nearest % fit::<u32>(LANES));
+            found[at] = candidates[block].1 + lane;
+        }
+    }
+    found
+}
+
+fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// An integer that orders as the float does.
+fn total_order(value: f32) -> u32 {
+    let bits = value.to_bits();
+    if bits >> 31 == 1 {
+        !bits
+    } else {
+        bits | 1 << 31
+    }
 }
 
 /// The groups nearest to group `at` by their means, itself first.
 fn near_groups(groups: &[Group], at: usize) -> Vec<usize> {
-    let distance = |other: &Group| -> f32 {
-        let pairs = other.mean.iter().zip(&groups[at].mean);
-        pairs.map(|(a, b)| (a - b) * (a - b)).sum()
-    };
+    let distance = |other: &Group| squared_distance(&other.mean, &groups[at].mean);
     let mut order: Vec<(f32, usize)> = groups.iter().map(distance).zip(0..).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != at).cmp(&(b.1 != at))));
     order
@@ -281,198 +411,6 @@ fn near_groups(groups: &[Group], at: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Moves each centroid to the mean of its rows; one without rows stays.
-fn update<'p>(
-    points: &Rows,
-    centroids: &mut [Vec<f32>],
-    members: impl Iterator<Item = (&'p u32, &'p u32)>,
-) {
-    let mut sums = vec![0.0_f64; centroids.len() * points.width];
-    let mut counts = vec![0_u32; centroids.len()];
-    for (row, label) in members {
-        let label = *label as usize;
-        counts[label] += 1;
-        let sums = &mut sums[label * points.width..(label + 1) * points.width];
-        for (sum, value) in sums.iter_mut().zip(points.row(*row as usize)) {
-            *sum += f64::from(*value);
-        }
-    }
-    let sums = sums.chunks(points.width);
-    for ((centroid, sums), count) in centroids.iter_mut().zip(sums).zip(counts) {
-        if count > 0 {
-            for (value, sum) in centroid.iter_mut().zip(sums) {
-                *value = quadrille_base::math::narrow(sum / f64::from(count));
-            }
-        }
-    }
-}
-
-/// [`LANES`] centroids, dimension by dimension.
-struct LaneBlock {
-    dimensions: Vec<[f32; LANES]>,
-    /// Half the squared norms; infinite where there is no centroid.
-    half_norms: [f32; LANES],
-}
-
-/// The index of the nearest centroid of all `books` for each of `rows`.
-/// It has no meaning once the task is cancelled.
-fn nearest(
-    points: &Rows,
-    rows: &[u32],
-    books: &[&Vec<Vec<f32>>],
-    (level, task): (SimdLevel, &Task),
-) -> Vec<u32> {
-    let all: Vec<&Vec<f32>> = books.iter().flat_map(|book| book.iter()).collect();
-    let block = |part: &[&Vec<f32>]| {
-        let mut block = LaneBlock {
-            dimensions: vec![[0.0; LANES]; points.width],
-            half_norms: [f32::INFINITY; LANES],
-        };
-        for (lane, centroid) in part.iter().enumerate() {
-            for (lanes, value) in block.dimensions.iter_mut().zip(centroid.iter()) {
-                lanes[lane] = *value;
-            }
-            block.half_norms[lane] = centroid.iter().map(|v| v * v).sum::<f32>() / 2.0;
-        }
-        block
-    };
-    let blocks: Vec<LaneBlock> = all.chunks(LANES).map(block).collect();
-    let mut found = vec![0; rows.len()];
-    dispatch!(level.level(), simd => nearest_of(simd, points, rows, &blocks, &mut found, task));
-    found
-}
-
-/// Writes the index of the nearest centroid of each row to `found`: that with the least half norm less
-/// product.
-#[inline(always)]
-fn nearest_of<S: Simd>(
-    simd: S,
-    points: &Rows,
-    rows: &[u32],
-    blocks: &[LaneBlock],
-    found: &mut [u32],
-    task: &Task,
-) {
-    // Rows of a part, dimension by dimension.
-    let mut values = vec![[0.0_f32; ROWS]; points.width];
-    for (part, found) in rows.chunks(ROWS).zip(found.chunks_mut(ROWS)) {
-        if task.is_cancelled() {
-            return;
-        }
-        for (at, row) in part.iter().enumerate() {
-            for (lanes, value) in values.iter_mut().zip(points.row(*row as usize)) {
-                lanes[at] = *value;
-            }
-        }
-        let nearest = nearest_to_part(simd, blocks, &values);
-        found.copy_from_slice(&nearest[..found.len()]);
-    }
-}
-
-/// The index of the nearest centroid for each of [`ROWS`] rows.
-#[inline(always)]
-fn nearest_to_part<S: Simd>(simd: S, blocks: &[LaneBlock], values: &[[f32; ROWS]]) -> [u32; ROWS] {
-    let mut best = [f32x16::splat(simd, f32::INFINITY); ROWS];
-    let mut at = [u32x16::splat(simd, 0); ROWS];
-    for (number, block) in (0_u32..).zip(blocks) {
-        let mut sums = [f32x16::simd_from(simd, block.half_norms); ROWS];
-        for (lanes, values) in block.dimensions.iter().zip(values) {
-            let lanes = f32x16::simd_from(simd, *lanes);
-            for row in 0..ROWS {
-                // Not fused, so that every level gives the same palette.
-                sums[row] -= lanes * f32x16::splat(simd, values[row]);
-            }
-        }
-        let number = u32x16::splat(simd, number);
-        for row in 0..ROWS {
-            let is_less = sums[row].simd_lt(best[row]);
-            best[row] = is_less.select(sums[row], best[row]);
-            at[row] = is_less.select(number, at[row]);
-        }
-    }
-    std::array::from_fn(|row| {
-        let (best, at): ([f32; LANES], [u32; LANES]) = (best[row].into(), at[row].into());
-        let mut lane = 0;
-        for other in 1..LANES {
-            // If centroids are equally near, the first one is chosen.
-            let is_less = best[other] < best[lane];
-            let is_before = best[other] == best[lane] && at[other] < at[lane];
-            if is_less || is_before {
-                lane = other;
-            }
-        }
-        let of = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        at[lane] * of(LANES) + of(lane)
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_powers_of_two_of_1024() {
-        for (rows, size) in [
-            (1_500_000, 65_536),
-            (38_347, 32_768),
-            (2000, 1024),
-            (600, 512),
-            (1, 1),
-        ] {
-            assert_eq!(palette_size(rows), size, "{rows}");
-        }
-    }
-
-    /// Rows of `count` clusters with a little noise around each centre.
-    fn clustered(rows: u32, count: u32, noise: f32) -> Vec<Vec<f32>> {
-        let hash = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 8) as f32 / 16_777_216.0 - 0.5;
-        let value = |row: u32, dimension: u32| {
-            hash(row % count * 64 + dimension) + noise * hash(row * 64 + dimension + 7)
-        };
-        (0..9)
-            .map(|d| (0..rows).map(|row| value(row, d)).collect())
-            .collect()
-    }
-
-    #[test]
-    fn few_distinct_rows_are_kept_exactly() {
-        let columns = clustered(3000, 700, 0.0);
-        let palette = palette(&columns, SimdLevel::best(), &Task::NEVER).unwrap();
-        assert_eq!(palette.centroids.len(), 700);
-        for (row, label) in palette.labels.iter().enumerate() {
-            let centroid = &palette.centroids[usize::from(*label)];
-            assert!(
-                columns
-                    .iter()
-                    .zip(centroid)
-                    .all(|(column, v)| column[row] == *v)
-            );
-        }
-    }
-
-    #[test]
-    fn clusters_are_found_on_every_level() {
-        // More rows than the palette has, so that they are clustered.
-        let rows = 9001;
-        let columns = clustered(rows, 500, 0.02);
-        let mut first = None;
-        for level in SimdLevel::all() {
-            let palette = palette(&columns, level, &Task::NEVER).unwrap();
-            assert_eq!(palette.centroids.len(), 8192);
-            let error = |(row, label): (usize, &u16)| -> f32 {
-                let centroid = &palette.centroids[usize::from(*label)];
-                columns
-                    .iter()
-                    .zip(centroid)
-                    .map(|(c, v)| (c[row] - v).powi(2))
-                    .sum()
-            };
-            let sum: f32 = palette.labels.iter().enumerate().map(error).sum();
-            // Noise of uniform +-0.01 in nine dimensions around the centres.
-            let bound = rows as f32 * 9.0 * 0.02f32.powi(2) / 12.0;
-            assert!(sum < bound, "{sum} {bound}");
-            let labels = first.get_or_insert(palette.labels.clone());
-            assert_eq!(*labels, palette.labels, "levels differ");
-        }
-    }
-}
+#[path = "tests/palette.rs"]
+mod tests;

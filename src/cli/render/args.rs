@@ -1,0 +1,127 @@
+//! The flags of `render`.
+
+use std::path::PathBuf;
+
+use quadrille_base::parse::{parsed, whole_number};
+use quadrille_scene::Camera;
+use quadrille_suite::mesh_input::MemorySize;
+
+use super::probe::ProbeFlags;
+use crate::cli::choice::one_of;
+use crate::cli::convert::actions::Filters;
+use crate::cli::exposures::ExposureFlags;
+use crate::cli::film::FilmFlags;
+use crate::cli::frames::Backend;
+use crate::cli::inputs::SceneFlags;
+use crate::cli::layers::LayerFlags;
+use crate::cli::options::{DrawFlags, RuleFlags};
+use crate::cli::outputs::{Output, QualityFlag};
+use crate::cli::views::ViewArgs;
+
+/// Render pictures of a scene
+///
+/// Without flags about the view, the program chooses one that shows the main content of the scene, and
+/// prints the flags that reproduce it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(in crate::cli) struct Args {
+    /// Scene file of any format that the README lists; "-" reads standard input
+    pub(super) scene: PathBuf,
+    /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy (f32, height x width x 4,
+    /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created;
+    /// "-" writes a PNG to standard output. Or a film of all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature
+    /// video; "-.y4m" writes to standard output
+    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true, required_unless_present_any = ["repeat", "list_views", "cameras_out", "pixels"])]
+    pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) quality: QualityFlag,
+    /// Time each view: render it N times without writing it, and print the median and the minimum of
+    /// each stage in ms
+    #[arg(long, value_name = "N", conflicts_with_all = ["output", "exposures"], value_parser = repetitions)]
+    pub(super) repeat: Option<u32>,
+    /// List all views of the camera file, with the names that stand there, and render nothing
+    #[arg(long, conflicts_with_all = ["output", "repeat", "view"])]
+    pub(super) list_views: bool,
+    /// Write the cameras of the views as a cameras.json
+    #[arg(long, value_name = "FILE.json")]
+    pub(super) cameras_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) probe: ProbeFlags,
+    /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
+    /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
+    /// it was drawn from
+    #[arg(long, requires = "output")]
+    pub(super) resume: bool,
+    /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
+    /// read in batches, and only splats in view are kept. Pictures are the same. Their views are those of a
+    /// camera file
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
+    pub(super) memory: Option<MemorySize>,
+    /// Print a JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) reading: SceneFlags,
+    #[command(flatten)]
+    pub(super) filters: Filters,
+    #[command(flatten)]
+    pub(super) views: ViewArgs,
+    #[command(flatten)]
+    pub(super) film: FilmFlags,
+    #[command(flatten)]
+    pub(super) flags: RenderFlags,
+}
+
+const EXAMPLES: &str = "Examples:
+  quadrille render scene.ply -o picture.png
+  quadrille render scene.ply --cameras cameras.json --view all \\
+    -o 'out/{view}.png'
+  quadrille render scene.ply --cameras transforms.json --view ..:8 \\
+    --picture-scale 1/4 -o 'test/{view}.png'
+  quadrille render scene.ply --orbit 36 --width 800 -o 'turn_{view}.png'
+  quadrille render scene.ply --path camera_path.json -o -.y4m | \\
+    ffmpeg -i - film.mp4
+  quadrille render scene.ply --cameras cameras.json --path ellipse -o turn.apng
+  quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
+  quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180";
+
+/// Flags about rendering.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rendering")]
+pub(super) struct RenderFlags {
+    #[command(flatten)]
+    pub(super) rules: RuleFlags,
+    /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
+    #[arg(long, value_parser = one_of::<Backend>(), default_value_t = Backend::Cpu)]
+    pub(super) backend: Backend,
+    #[command(flatten)]
+    pub(super) exposures: ExposureFlags,
+    #[command(flatten)]
+    pub(super) layers: LayerFlags,
+    // Last, since it ends with the heading of the host's flags.
+    #[command(flatten)]
+    pub(super) draw: DrawFlags,
+}
+
+impl RenderFlags {
+    /// Whether pictures can be drawn in bands: on the CPU, colours only.
+    pub(super) fn can_draw_bands(&self) -> bool {
+        let has_layers = !self.layers.settings().layers.is_empty();
+        self.backend == Backend::Cpu && !has_layers && self.exposures.file().is_none()
+    }
+
+    /// Whether the picture of a view is drawn in bands, since it is too large to be written at once.
+    pub(super) fn draws_bands(&self, output: &Output, camera: &Camera) -> bool {
+        self.can_draw_bands() && output.is_in_bands(camera, self.draw.background)
+    }
+}
+
+/// Maximum of `--repeat`.
+const MAX_REPEAT: u32 = 100_000;
+
+fn repetitions(text: &str) -> std::result::Result<u32, String> {
+    let count = whole_number(text)
+        .ok()
+        .filter(|n| (1..=MAX_REPEAT).contains(n));
+    count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
+}

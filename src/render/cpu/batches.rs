@@ -1,0 +1,191 @@
+//! Pictures of scenes that are larger than memory: the scene is read in batches, of which only the splats in view are
+//! kept.
+
+use std::time::{Duration, Instant};
+
+use super::bin::TileGrid;
+use super::renderer::{Clock, RenderTimes, Renderer};
+use super::{Counts, RenderSettings};
+use crate::preprocess::KeptSplats;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::image::Frame;
+use quadrille_base::math::fit;
+use quadrille_base::task::Task;
+use quadrille_scene::{Camera, Splats};
+
+/// Bytes of a splat in view that are kept until its picture is drawn.
+pub const KEPT_BYTES: usize = 76;
+
+/// Receiver of a batch of splats.
+pub type EachBatch<'a> = &'a mut dyn FnMut(&Splats) -> Result<()>;
+
+impl Renderer {
+    /// Renders a frame for each of `cameras`, the same as of the whole scene, and calls `each` with the index of the
+    /// camera, the frame, its counts and its times. `pass` reads the scene, and calls its argument with one batch of
+    /// splats after the other, in the scene's order.
+    ///
+    /// At most `kept_bytes` of projected splats are kept. Views for which they are too few are drawn from further passes.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if `kept_bytes` are too few for one view, [`Error::Cancelled`], and the first error of `pass` and
+    /// of `each`.
+    pub fn render_batches(
+        &mut self,
+        mut pass: impl FnMut(EachBatch<'_>) -> Result<()>,
+        cameras: &[Camera],
+        settings: &RenderSettings,
+        (kept_bytes, task): (u64, &Task),
+        mut each: impl FnMut(usize, &Frame, (Counts, RenderTimes)) -> Result<()>,
+    ) -> Result<()> {
+        let mut frame = Frame::new(0, 0);
+        let (mut first_view, mut at_once) = (0, cameras.len());
+        while first_view < cameras.len() {
+            let cameras = &cameras[first_view..cameras.len().min(first_view + at_once)];
+            let mut views: Vec<View> = cameras.iter().map(|_| View::default()).collect();
+            let mut first = 0;
+            pass(&mut |batch| {
+                for (camera, view) in cameras.iter().zip(&mut views) {
+                    self.project_batch(view, (batch, first), (camera, settings), task);
+                    task.check()?;
+                }
+                first += fit::<u32>(batch.len());
+                shed(&mut views, kept_bytes)
+            })?;
+            at_once = views.len();
+            let first = first_view;
+            first_view += at_once;
+            for (index, (camera, view)) in (first..).zip(cameras.iter().zip(views)) {
+                let drawn = self.draw_view(&mut frame, view, (camera, settings), task);
+                task.check()?;
+                each(index, &frame, drawn)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Projects a batch, whose first splat is splat `first` of the scene, and keeps the splats in view.
+    fn project_batch(
+        &mut self,
+        view: &mut View,
+        (batch, first): (&Splats, u32),
+        (camera, settings): (&Camera, &RenderSettings),
+        task: &Task,
+    ) {
+        let start = Instant::now();
+        let (profile, level) = (&settings.profile, Some(settings.level));
+        self.projected.run(batch, camera, profile, level, task);
+        view.kept.append(&self.projected, first);
+        view.preprocess += start.elapsed();
+    }
+
+    /// Draws a view whose splats have been projected.
+    fn draw_view(
+        &mut self,
+        frame: &mut Frame,
+        view: View,
+        (camera, settings): (&Camera, &RenderSettings),
+        task: &Task,
+    ) -> (Counts, RenderTimes) {
+        let mut clock = Clock::start();
+        let splats_in_view = view.kept.splats_in_view();
+        self.projected = view.kept.into_projected();
+        frame.resize(camera.width, camera.height);
+        let grid = TileGrid::new(camera.width, camera.height);
+        self.list(grid, settings, &mut clock, task);
+        let counts = Counts {
+            splats_in_frustum: splats_in_view as u64,
+            ..self.counts(self.raster(frame, grid, camera, settings, task))
+        };
+        let mut times = clock.stop();
+        times.preprocess = view.preprocess;
+        times.total += view.preprocess;
+        // The next pass needs their memory.
+        (self.projected, self.bins) = Default::default();
+        (counts, times)
+    }
+}
+
+/// A view of a pass.
+#[derive(Default)]
+struct View {
+    kept: KeptSplats,
+    /// Time of its projection.
+    preprocess: Duration,
+}
+
+/// Drops the last views until the others keep at most `most` bytes.
+fn shed(views: &mut Vec<View>, most: u64) -> Result<()> {
+    loop {
+        let kept: usize = views.iter().map(|view| view.kept.bytes()).sum();
+        match views.len() {
+            _ if kept as u64 <= most => return Ok(()),
+            0 | 1 => {
+                let what = "bytes for the splats in view, which are half of the memory";
+                return Error::check_limit(what, most, kept as u64);
+            }
+            _ => views.truncate(views.len() - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::preprocess::{PixelBounds, ProjectedSplat};
+    use crate::synth::{Recipe, Synthetic};
+
+    #[test]
+    fn pictures_of_batches_are_those_of_the_whole_scene() {
+        let sizes = [
+            size_of::<ProjectedSplat>(),
+            size_of::<PixelBounds>(),
+            size_of::<u32>(),
+        ];
+        assert_eq!(KEPT_BYTES, sizes.iter().sum::<usize>());
+        let scene = Synthetic::new(Recipe::Room, 3, 10_001, 2).unwrap();
+        let whole = scene.splats();
+        let all: Vec<_> = whole.iter().collect();
+        let cameras: Vec<Camera> = scene
+            .cameras()
+            .iter()
+            .map(|c| c.resized(90, 50).unwrap())
+            .collect();
+        let settings = RenderSettings::default();
+        for (batch, kept) in [(10_001, u64::MAX), (4096, u64::MAX), (777, 600_000)] {
+            let mut passes = 0;
+            let mut drawn = 0;
+            let pass = |each: EachBatch<'_>| {
+                passes += 1;
+                let mut parts = all.chunks(batch);
+                parts.try_for_each(|part| each(&Splats::from_splats(2, part.iter().copied())))
+            };
+            let limits = (kept, &Task::NEVER);
+            let each = |index: usize, frame: &Frame, (counts, _): (Counts, RenderTimes)| {
+                let (expected, of_whole) =
+                    Renderer::default().render(&whole, &cameras[index], &settings);
+                assert!(
+                    *frame == expected && counts == of_whole,
+                    "{batch}, view {index}"
+                );
+                drawn += 1;
+                Ok(())
+            };
+            let mut renderer = Renderer::default();
+            renderer
+                .render_batches(pass, &cameras, &settings, limits, each)
+                .unwrap();
+            assert_eq!(drawn, cameras.len());
+            assert_eq!(passes > 1, kept < u64::MAX, "{passes} passes");
+        }
+        let pass = |each: EachBatch<'_>| each(&whole);
+        let none = Renderer::default().render_batches(
+            pass,
+            &cameras,
+            &settings,
+            (1000, &Task::NEVER),
+            |_, _, _| Ok(()),
+        );
+        assert!(matches!(none, Err(Error::Limit { .. })));
+    }
+}
