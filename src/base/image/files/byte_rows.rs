@@ -97,8 +97,14 @@ impl<'a> ByteRows<'a> {
         let width = self.frame.width() as usize;
         let pixels = &self.frame.pixels()[row * width..][..width];
         match self.pixels {
-            Pixels::Opaque => self.level.run(|| write_opaque(pixels, out)),
-            Pixels::Over(background) => self.level.run(|| write_over(pixels, background, out)),
+            Pixels::Opaque => self.level.run(
+                #[inline(always)]
+                || write_opaque(pixels, out),
+            ),
+            Pixels::Over(background) => self.level.run(
+                #[inline(always)]
+                || write_over(pixels, background, out),
+            ),
             Pixels::Straight => {
                 for (pixel, out) in pixels.iter().zip(out.chunks_exact_mut(4)) {
                     out.copy_from_slice(&straight_8_bit(*pixel));
@@ -142,13 +148,9 @@ fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
 #[inline(always)]
 fn write_opaque(pixels: &[[f32; 4]], out: &mut [u8]) {
     for (pixels, out) in pixels.chunks(GROUP).zip(out.chunks_mut(GROUP * 3)) {
-        let mut codes = [[0; 4]; GROUP];
-        for (codes, pixel) in codes.iter_mut().zip(pixels) {
-            for (code, value) in codes.iter_mut().zip(pixel) {
-                *code = to_8_bit(*value);
-            }
-        }
-        without_alpha(&codes, out);
+        let mut values = [[0.0; 4]; GROUP];
+        values[..pixels.len()].copy_from_slice(pixels);
+        write_rgb(&values, out);
     }
 }
 
@@ -157,20 +159,26 @@ fn write_opaque(pixels: &[[f32; 4]], out: &mut [u8]) {
 fn write_over(pixels: &[[f32; 4]], [r, g, b]: [f32; 3], out: &mut [u8]) {
     let background = [r, g, b, 0.0];
     for (pixels, out) in pixels.chunks(GROUP).zip(out.chunks_mut(GROUP * 3)) {
-        let mut codes = [[0; 4]; GROUP];
-        for (codes, pixel) in codes.iter_mut().zip(pixels) {
+        let mut values = [[0.0; 4]; GROUP];
+        for (values, pixel) in values.iter_mut().zip(pixels) {
             let transmittance = 1.0 - pixel[3];
             for channel in 0..4 {
-                codes[channel] = to_8_bit(pixel[channel] + transmittance * background[channel]);
+                values[channel] = pixel[channel] + transmittance * background[channel];
             }
         }
-        without_alpha(&codes, out);
+        write_rgb(&values, out);
     }
 }
 
+/// Rounds values, all of a group so that they fill vectors of any width, and drops each fourth one.
 #[inline(always)]
-fn without_alpha(codes: &[[u8; 4]; GROUP], out: &mut [u8]) {
-    for (out, code) in out.chunks_exact_mut(3).zip(codes) {
+fn write_rgb(values: &[[f32; 4]; GROUP], out: &mut [u8]) {
+    let mut codes = [[0; 4]; GROUP];
+    let all = codes.as_flattened_mut().iter_mut();
+    for (code, value) in all.zip(values.as_flattened()) {
+        *code = to_8_bit(*value);
+    }
+    for (out, code) in out.chunks_exact_mut(3).zip(&codes) {
         out.copy_from_slice(&code[..3]);
     }
 }

@@ -103,12 +103,14 @@ fn compressed(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
 fn compressed_band(rows: &ByteRows<'_>, band: Range<usize>) -> io::Result<Piece> {
     let mut filter = RowFilter::new(rows.pixel_bytes(), rows.row_bytes());
     if let Some(above) = band.start.checked_sub(1) {
-        rows.write_row(above, filter.above());
+        rows.write_row(above, filter.next_row());
     }
     let level = SimdLevel::best();
     Piece::new(|push| {
-        band.into_iter()
-            .try_for_each(|row| push(level.run(|| filter.filter(|out| rows.write_row(row, out)))))
+        band.into_iter().try_for_each(|row| {
+            rows.write_row(row, filter.next_row());
+            push(filter.filter(level))
+        })
     })
 }
 

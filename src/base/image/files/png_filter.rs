@@ -1,5 +1,7 @@
 //! Filters of PNG rows (PNG specification, section 9).
 
+use crate::math::SimdLevel;
+
 /// A row before and after filtering.
 pub(super) struct RowFilter {
     /// Bytes of a pixel, which is the distance of a byte from the one to its left.
@@ -27,18 +29,25 @@ impl RowFilter {
         }
     }
 
-    /// The row above the next one, to be filled in where it is not the last filtered one.
-    pub(super) fn above(&mut self) -> &mut [u8] {
+    /// Begins the next row, whose bytes the caller fills in.
+    pub(super) fn next_row(&mut self) -> &mut [u8] {
+        self.rows.swap(0, 1);
         &mut self.rows[1][self.pixel_bytes..]
     }
 
-    /// Filters the row that `fill` writes. Of the filters with the least sum of absolute differences, the last one in
-    /// the order up, sub, average, Paeth is taken, or the first one without any difference.
+    /// Filters the row. Of the filters with the least sum of absolute differences, the last one in the order up, sub,
+    /// average, Paeth is taken, or the first one without any difference.
+    pub(super) fn filter(&mut self, level: SimdLevel) -> &[u8] {
+        level.run(
+            #[inline(always)]
+            || self.filter_lanes(),
+        );
+        &self.filtered
+    }
+
     #[inline(always)]
-    pub(super) fn filter(&mut self, fill: impl FnOnce(&mut [u8])) -> &[u8] {
-        self.rows.swap(0, 1);
-        let [above, row] = &mut self.rows;
-        fill(&mut row[self.pixel_bytes..]);
+    fn filter_lanes(&mut self) {
+        let [above, row] = &self.rows;
         let neighbours = Neighbours {
             own: &row[self.pixel_bytes..],
             left: row,
@@ -67,7 +76,6 @@ impl RowFilter {
             PAETH => neighbours.write(paeth, out),
             _ => neighbours.write(up, out),
         }
-        &self.filtered
     }
 }
 
