@@ -180,7 +180,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let exposures = flags
         .exposures
         .load(flags.draw.background, film.is_some())?;
-    let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
+    // One pool does all the work: starting a second one costs a small scene a millisecond.
+    let host = &flags.draw.host;
+    let pool = host.pool()?;
+    let scene =
+        pool.install(|| load_filtered(&args.scene, args.reading, &args.filters, verbosity))?;
     let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     let profile = flags.rules.applied(profile);
     let mut views = args.views.clone();
@@ -188,7 +192,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         views = views.of_all();
     }
     let path = &args.scene;
-    let views = (args.film.path).views(&views, path, &scene.splats, verbosity)?;
+    let views = pool.install(|| (args.film.path).views(&views, path, &scene.splats, verbosity))?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
@@ -200,8 +204,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
     }
-    let host = &flags.draw.host;
-    let pool = host.pool()?;
     let render = RenderSettings {
         profile,
         level: host.level,
