@@ -241,7 +241,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let is_table = !args.json && !output.is_some_and(Output::is_stdout);
     let by_line = is_table && args.repeat.is_none() && views.cameras.len() > 1;
     let drawing = Drawing {
-        args,
+        layers: &flags.layers,
+        background: flags.draw.background,
+        can_draw_bands: flags.can_draw_bands(),
+        repeat: args.repeat.unwrap_or(1),
         scene: &scene,
         verbosity,
         output,

@@ -5,14 +5,14 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
 use rayon::ThreadPool;
 
-use super::Args;
 use super::rendered::Rendered;
 use crate::cli::console::{Verbosity, print};
 use crate::cli::exposures::ViewExposures;
 use crate::cli::frames::{FrameTimer, FrameTimes};
 use crate::cli::inputs::warn_if_few;
 use crate::cli::interrupt;
-use crate::cli::outputs::Output;
+use crate::cli::layers::LayerFlags;
+use crate::cli::outputs::{Background, Output};
 use crate::cli::resume::Resume;
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
@@ -30,8 +30,13 @@ pub(super) fn draws_ahead(camera: &Camera, views: usize) -> bool {
 
 /// Views that are drawn, and what is done with their pictures.
 pub(super) struct Drawing<'a> {
-    pub(super) args: &'a Args,
     pub(super) scene: &'a Scene,
+    pub(super) layers: &'a LayerFlags,
+    pub(super) background: Option<Background>,
+    /// Whether pictures can be drawn in bands.
+    pub(super) can_draw_bands: bool,
+    /// Times that each view is drawn.
+    pub(super) repeat: u32,
     pub(super) verbosity: Verbosity,
     /// Their files, unless they are only timed.
     pub(super) output: Option<&'a Output>,
@@ -156,14 +161,11 @@ impl Drawing<'_> {
         frame: &Frame,
         layers: &[LayerPicture],
     ) -> Result<String> {
-        let flags = &self.args.flags;
-        let exposed = self
-            .exposures
-            .and_then(|e| e.apply(frame, &camera.name, self.verbosity));
+        let (exposures, view) = (self.exposures, &camera.name);
+        let exposed = exposures.and_then(|e| e.apply(frame, view, self.verbosity));
         let frame = exposed.as_ref().unwrap_or(frame);
-        flags
-            .layers
-            .save(output, frame, layers, &camera.name, flags.draw.background)
+        self.layers
+            .save(output, frame, layers, view, self.background)
     }
 
     /// Draws a view, unless its picture is kept.
@@ -173,9 +175,8 @@ impl Drawing<'_> {
         timer: &mut FrameTimer,
         mut frame: Frame,
     ) -> Result<Drawn<'_>> {
-        let layers = &self.args.flags.layers;
         let noted = self.resume.as_ref().zip(self.output);
-        let noted = noted.map(|(resume, output)| (resume, layers.files(output, &camera.name)));
+        let noted = noted.map(|(resume, output)| (resume, self.layers.files(output, &camera.name)));
         let kept = noted
             .as_ref()
             .filter(|(resume, files)| resume.is_made(&format!("{camera:?}"), files));
@@ -209,15 +210,14 @@ impl Drawing<'_> {
         timer: &mut FrameTimer,
         frame: &mut Frame,
     ) -> Result<(Option<String>, FrameTimes)> {
-        let (flags, splats) = (&self.args.flags, &self.scene.splats);
-        let (background, layers) = (flags.draw.background, &flags.layers);
-        let Some(output) = self.output.filter(|o| flags.draws_bands(o, camera)) else {
-            let repeat = self.args.repeat.unwrap_or(1);
-            return Ok((None, timer.render(frame, splats, camera, repeat)?));
+        let (splats, background) = (&self.scene.splats, self.background);
+        let is_in_bands = |o: &&Output| self.can_draw_bands && o.is_in_bands(camera, background);
+        let Some(output) = self.output.filter(is_in_bands) else {
+            return Ok((None, timer.render(frame, splats, camera, self.repeat)?));
         };
         let (path, timed) = output.write_bands(camera, interrupt::task(), |write| {
             timer.render_bands(splats, camera, |band| {
-                write(&layers.picture(output, band, background))
+                write(&self.layers.picture(output, band, background))
             })
         })?;
         Ok((Some(path), timed))
