@@ -1,7 +1,5 @@
 //! The search for views.
 
-use std::sync::{Mutex, PoisonError};
-
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
@@ -194,8 +192,6 @@ struct Search<'a> {
     request: &'a Request,
     extent: Extent,
     task: &'a Task,
-    /// Scorers that no thread uses, with arrays whose first use costs more than a small picture.
-    idle: Mutex<Vec<Scorer>>,
 }
 
 impl<'a> Search<'a> {
@@ -218,7 +214,6 @@ impl<'a> Search<'a> {
                 request.target,
             ),
             task,
-            idle: Mutex::default(),
         })
     }
 
@@ -256,28 +251,7 @@ impl<'a> Search<'a> {
         let distance = self.target().distance(&self.request.intrinsics);
         let candidates = self.extent.candidates(distance, self.is_fixed());
         let sample = SplatSample::of(self.splats, FIRST_LOOK.splats);
-        self.score_all(&self.scoring(sample, FIRST_LOOK), candidates)
-    }
-
-    fn score_all(&self, scoring: &Scoring<'_>, candidates: Vec<Candidate>) -> Result<Vec<Scored>> {
-        let candidates = candidates.into_par_iter();
-        let scored = candidates.map(|candidate| {
-            let score = self.with_scorer(|scorer| scorer.score(scoring, &candidate));
-            (candidate, score)
-        });
-        let scored = scored.collect();
-        scoring.task.check()?;
-        Ok(scored)
-    }
-
-    /// Works with a scorer that is idle, or a new one.
-    fn with_scorer<T>(&self, work: impl FnOnce(&mut Scorer) -> T) -> T {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let scorer = idle().pop();
-        let mut scorer = scorer.unwrap_or_default();
-        let done = work(&mut scorer);
-        idle().push(scorer);
-        done
+        score_all(&self.scoring(sample, FIRST_LOOK), candidates)
     }
 
     /// Up to `count` views that differ, the best first.
@@ -290,12 +264,14 @@ impl<'a> Search<'a> {
         sort(&mut first);
         let looked = self.different(&first, SECOND_LOOKS.max(2 * count));
         let scoring = self.scoring(sample, SECOND_LOOK);
-        let mut second = self.score_all(&scoring, looked.iter().map(|(c, _)| *c).collect())?;
+        let mut second = score_all(&scoring, looked.iter().map(|(c, _)| *c).collect())?;
         sort(&mut second);
         let mut improved: Vec<Scored> = self
             .different(&second, IMPROVED.max(count))
             .into_par_iter()
-            .map(|start| self.with_scorer(|scorer| self.improve(scorer, &scoring, start)))
+            .map_init(Scorer::default, |scorer, start| {
+                self.improve(scorer, &scoring, start)
+            })
             .collect();
         self.task.check()?;
         sort(&mut improved);
@@ -422,6 +398,17 @@ fn rounded(value: f64, scale: f64) -> f64 {
     // By way of text, which gives the f64 nearest to the decimal number.
     let value = format!("{value:.decimals$}").parse().unwrap_or(value);
     if value == 0.0 { 0.0 } else { value }
+}
+
+fn score_all(scoring: &Scoring<'_>, candidates: Vec<Candidate>) -> Result<Vec<Scored>> {
+    let scored = candidates
+        .into_par_iter()
+        .map_init(Scorer::default, |scorer, candidate| {
+            (candidate, scorer.score(scoring, &candidate))
+        })
+        .collect();
+    scoring.task.check()?;
+    Ok(scored)
 }
 
 /// Best first; ties stay in order.
