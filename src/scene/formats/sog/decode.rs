@@ -2,8 +2,6 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use rayon::prelude::*;
-
 use super::archive::Archive;
 use super::meta::{Meta, Part};
 use super::textures::Pixels;
@@ -19,9 +17,6 @@ use quadrille_base::math::narrow;
 /// Largest number of splats per byte of the pictures. Real scenes have one per 10 bytes, pictures of
 /// one colour thousands; the bound keeps a small file from asking for much memory.
 const MAX_SPLATS_PER_BYTE: u64 = 64;
-
-/// Least number of splats that a thread decodes together (assumed).
-const TOGETHER: usize = 1 << 14;
 
 /// Largest number of palette rows, by its 16-bit labels.
 const MAX_PALETTE: u64 = 65_536;
@@ -101,13 +96,10 @@ pub(super) fn decode(archive: &Archive<'_>, meta: &Meta, folder: &str) -> Result
         let expected = format!("at most {stored} splats, by the size of the pictures");
         return Err(wrong("\"count\"", &expected, count.to_string()));
     }
-    let source = archive.source();
     let pixels = files
-        .par_iter()
-        .map(|(name, bytes)| Pixels::decode(bytes, name, count, source));
-    // The error of the first picture in the order of the description, whichever thread is first.
-    let pixels: Vec<Result<Pixels>> = pixels.collect();
-    let pixels: Vec<Pixels> = pixels.into_iter().collect::<Result<_>>()?;
+        .iter()
+        .map(|(name, bytes)| Pixels::decode(bytes, name, count, archive));
+    let pixels: Vec<Pixels> = pixels.collect::<Result<_>>()?;
     let [low, high, quats, scales, colours] = &pixels[..] else {
         return Err(wrong("files", "five pictures", pixels.len().to_string()));
     };
@@ -212,20 +204,17 @@ impl Decoder<'_, '_> {
     }
 
     fn means(&self, part: &Part, low: &Pixels, high: &Pixels, raw: &mut RawColumns) -> Result<()> {
-        let task = self.archive.source().task;
         for (axis, column) in raw.mean.iter_mut().enumerate() {
             let (Some(min), Some(max)) = (part.mins.get(axis), part.maxs.get(axis)) else {
                 return Err(self.wrong("means", "mins and maxs of three axes", "fewer"));
             };
-            let pixels = low.rgba.par_iter().zip(&high.rgba);
-            let pixels = column.par_iter_mut().zip(pixels).with_min_len(TOGETHER);
-            pixels.try_for_each(|(value, (low, high))| {
-                task.check()?;
+            let pixels = low.rgba.iter().zip(&high.rgba);
+            for (value, (low, high)) in column.iter_mut().zip(pixels) {
+                self.archive.source().task.check()?;
                 let fixed = f64::from(u16::from_le_bytes([low[axis], high[axis]]));
                 let v = min + (max - min) * fixed / 65_535.0;
                 *value = v.abs().exp_m1().copysign(v);
-                Ok(())
-            })?;
+            }
         }
         Ok(())
     }
@@ -276,7 +265,7 @@ impl Decoder<'_, '_> {
         let per_channel = rest_coefficients(files.degree);
         let tables = self.numbers(part, 1, "shN")?;
         let (name, bytes) = &files.labels;
-        let labels = Pixels::decode(bytes, name, self.rows as u64, self.archive.source())?;
+        let labels = Pixels::decode(bytes, name, self.rows as u64, self.archive)?;
         let label = |pixel: &[u8; 4]| usize::from(u16::from_le_bytes([pixel[0], pixel[1]]));
         let labels: Vec<usize> = labels.rgba.iter().take(self.rows).map(label).collect();
         let used = labels.iter().max().map_or(0, |label| label + 1);
@@ -289,22 +278,20 @@ impl Decoder<'_, '_> {
         let needed = lines * (CENTROIDS_PER_ROW * per_channel) as u64;
         let (name, bytes) = &files.centroids;
         let needed_at_least = needed.min(MAX_PALETTE * per_channel as u64);
-        let centroids = Pixels::decode(bytes, name, needed_at_least, self.archive.source())?;
+        let centroids = Pixels::decode(bytes, name, needed_at_least, self.archive)?;
         if centroids.width != CENTROIDS_PER_ROW * per_channel {
             let expected = format!("a width of {}", CENTROIDS_PER_ROW * per_channel);
             return Err(self.wrong(name, &expected, centroids.width.to_string()));
         }
-        let task = self.archive.source().task;
-        let columns = raw.sh_rest.par_iter_mut().enumerate();
-        columns.try_for_each(|(at, column)| {
-            task.check()?;
+        for (at, column) in raw.sh_rest.iter_mut().enumerate() {
+            self.archive.source().task.check()?;
             let (channel, k) = (at / per_channel, at % per_channel);
             for (value, label) in column.iter_mut().zip(&labels) {
                 // Rows of 64 centroids follow each other without gaps.
                 let pixel = centroids.rgba[label * per_channel + k];
                 *value = narrow(tables[0][usize::from(pixel[channel])]);
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }

@@ -66,25 +66,17 @@ pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
     let parts = files.values().chain(&environment).map(|(_, raw)| raw);
     let degree = parts.map(RawColumns::sh_degree).max().unwrap_or(0);
     let mut joined = RawColumns::zeroed(0, degree);
-    // A file is freed behind its last range, so that memory never holds all splats twice.
-    let last: BTreeMap<usize, usize> = (ranges.iter().map(|range| range.file)).zip(0..).collect();
-    let mut first = None;
-    for (index, range) in ranges.iter().enumerate() {
+    for range in &ranges {
         source.task.check()?;
         if let Some((_, raw)) = files.get(&range.file) {
             joined.append(raw, range.offset..range.offset + range.count);
-        }
-        if last.get(&range.file) == Some(&index) {
-            let freed = files.remove_entry(&range.file);
-            let freed = freed.map(|(file, (meta, _))| (file, meta));
-            first = first.into_iter().chain(freed).min_by_key(|(file, _)| *file);
         }
     }
     if let Some((_, raw)) = &environment {
         joined.append(raw, 0..raw.rows());
     }
-    let first = first.map(|(_, meta)| meta);
-    let Some(first) = first.or(environment.map(|(meta, _)| meta)) else {
+    let first = files.into_values().next().or(environment);
+    let Some((first, _)) = first else {
         return Err(source.malformed("tree", "splats", "none at this level"));
     };
     let mut table = described(archive, &first, joined);

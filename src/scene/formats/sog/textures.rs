@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image_webp::WebPDecoder;
 
-use crate::formats::format_reader::SceneSource;
+use super::archive::Archive;
 use quadrille_base::error::Result;
 
 /// Pixels beyond those needed that a picture may have: rows and columns are rounded up.
@@ -23,14 +23,16 @@ impl Pixels {
         bytes: &[u8],
         name: &str,
         needed: u64,
-        source: &SceneSource<'_>,
+        archive: &Archive<'_>,
     ) -> Result<Self> {
         let wrong = |expected: String, found: String| {
-            source.malformed(format!("picture \"{name}\""), expected, found)
+            archive
+                .source()
+                .malformed(format!("picture \"{name}\""), expected, found)
         };
         let unread = |e: image_webp::DecodingError| wrong("a lossless WebP".into(), e.to_string());
         let mut decoder =
-            WebPDecoder::new(source.task.reader(Cursor::new(bytes))).map_err(unread)?;
+            WebPDecoder::new(archive.source().task.reader(Cursor::new(bytes))).map_err(unread)?;
         let (width, height) = decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         let most = needed.saturating_mul(2) + SPARE_PIXELS;
