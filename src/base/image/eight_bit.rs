@@ -16,8 +16,8 @@ const WHOLE: f32 = 8_388_608.0;
 ///
 /// `f32::round` is a call of the C library on x86-64, which no loop with it can be vectorised around.
 #[inline(always)]
+#[expect(clippy::manual_clamp, reason = "the greater one of NaN and 0 is 0")]
 pub fn to_8_bit(value: f32) -> u8 {
-    // The greater one of NaN and 0 is 0.
     let scaled = value.max(0.0).min(1.0) * MAX_8_BIT;
     // Rounded half to even.
     let sum = scaled + WHOLE;

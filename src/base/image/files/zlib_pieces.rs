@@ -134,7 +134,7 @@ impl Bits {
             let whole = self.waiting_bits / 8;
             self.bytes
                 .extend_from_slice(&self.waiting.to_le_bytes()[..whole]);
-            self.waiting = self.waiting.checked_shr(8 * whole as u32).unwrap_or(0);
+            self.waiting >>= 8 * whole;
             self.waiting_bits %= 8;
             at += bits;
         }
