@@ -116,6 +116,16 @@ struct RenderFlags {
 }
 
 impl RenderFlags {
+    fn timer(&self, settings: RenderSettings) -> FrameTimer {
+        FrameTimer {
+            backend: self.backend,
+            settings,
+            renderer: Renderer::default(),
+            layers: self.layers.settings(),
+            pictures: Vec::new(),
+        }
+    }
+
     /// Whether pictures can be drawn in bands: on the CPU, colours only.
     fn can_draw_bands(&self) -> bool {
         let has_layers = !self.layers.settings().layers.is_empty();
@@ -229,13 +239,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         shoot(args, film, &scene, &views, &settings, verbosity)?;
         return Ok(Exit::Done);
     }
-    let mut timer = FrameTimer {
-        backend: flags.backend,
-        settings: render,
-        renderer: Renderer::default(),
-        layers: flags.layers.settings(),
-        pictures: Vec::new(),
-    };
+    let mut timer = flags.timer(render);
     let output = output.as_ref();
     let resume = args.resume.then(|| resume(args, &profile));
     let is_table = !args.json && !output.is_some_and(Output::is_stdout);
