@@ -277,7 +277,7 @@ impl Film<'_> {
             scope.spawn(|| {
                 // The writer closes the channel when it fails, whose error counts.
                 let take = move |frame: &Frame| {
-                    let sent = sender.send(format.prepare(frame));
+                    let sent = sender.send(format.prepare(frame, None));
                     sent.map_err(|_| Error::Cancelled)
                 };
                 drawn = draw(&mut { take });

@@ -114,6 +114,18 @@ pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, verbosity:
     }
 }
 
+/// Warns about a camera with almost nothing of the scene in view, whose picture has been drawn with `in_view` splats.
+pub(super) fn warn_if_few(
+    scene: &Scene,
+    camera: &Camera,
+    (near, in_view): (f64, u64),
+    verbosity: Verbosity,
+) {
+    if !Visibility::is_enough(in_view, &scene.splats) {
+        warn_if_unseen(scene, camera, near, verbosity);
+    }
+}
+
 /// Warns about a camera with almost nothing of the scene in view.
 pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosity: Verbosity) {
     let visibility = Visibility::of(&scene.splats, camera, near);

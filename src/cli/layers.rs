@@ -213,6 +213,9 @@ impl LayerFlags {
         view: &str,
         background: Option<Background>,
     ) -> Result<String> {
+        if layers.is_empty() && self.colour == ColourChoice::Display {
+            return output.save(frame, [view, ""], background);
+        }
         let picture = self.picture(output, frame, background);
         if layers.is_empty() {
             return output.write(&picture, [view, ""]);

@@ -329,7 +329,8 @@ impl Output {
         match self.format {
             // Rows are written as they are.
             Some(PictureFormat::Npy) => FRAME_BYTES + 1,
-            // A copy over the background, the content of the file, and what its compressor keeps beside them.
+            // A copy over the background or in linear light, the content of the file, and what its compressor keeps
+            // beside them.
             Some(PictureFormat::Exr) => 2 * FRAME_BYTES + 9,
             Some(PictureFormat::WebP) => 3 * FRAME_BYTES + 4,
             Some(PictureFormat::Png | PictureFormat::Jpeg(_)) | None => 2 * FRAME_BYTES + 5,
@@ -355,7 +356,10 @@ impl Output {
         names: [&str; 2],
         background: Option<Background>,
     ) -> Result<String> {
-        self.write(&self.composed(frame, background), names)
+        match background.unwrap_or_else(|| self.default_background()) {
+            Background::Transparent => self.write(frame, names),
+            Background::Opaque(rgb) => self.write_over(frame, Some(rgb), names),
+        }
     }
 
     /// The picture over its background.
@@ -385,16 +389,25 @@ impl Output {
     }
 
     /// Writes the picture of a view and variant as it is; returns its path.
-    pub(super) fn write(&self, frame: &Frame, [view, variant]: [&str; 2]) -> Result<String> {
+    pub(super) fn write(&self, frame: &Frame, names: [&str; 2]) -> Result<String> {
+        self.write_over(frame, None, names)
+    }
+
+    fn write_over(
+        &self,
+        frame: &Frame,
+        background: Option<[f32; 3]>,
+        [view, variant]: [&str; 2],
+    ) -> Result<String> {
         let Some(format) = self.format else {
             let mut bytes = Vec::new();
-            files::write_to(&mut bytes, PictureFormat::Png, frame)
+            files::write_over_to(&mut bytes, PictureFormat::Png, frame, background)
                 .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
             print_bytes(bytes)?;
             return Ok("-".to_owned());
         };
         let path = self.template.path(view, variant);
-        files::write_as(&path, format, frame)?;
+        files::write_over(&path, format, frame, background)?;
         Ok(path.display().to_string())
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod batches;
+mod drawing;
 mod probe;
 mod rendered;
 
@@ -12,39 +13,23 @@ use serde_json::json;
 
 pub(super) use self::args::Args;
 use self::args::RenderFlags;
-use self::rendered::{Rendered, begin_lines, scene_json, table};
+use self::drawing::{Drawing, draws_ahead};
+use self::rendered::{begin_lines, scene_json, table};
 use super::console::{Exit, Verbosity, print, print_json};
-use super::exposures::ViewExposures;
 use super::film::Film;
-use super::frames::{Backend, FrameTimer, FrameTimes, band_rows, peak_rss_bytes};
+use super::frames::{Backend, band_rows, peak_rss_bytes};
 use super::inputs::{load_filtered, warn_if_unseen};
-use super::interrupt;
 use super::outputs::{Output, Outputs};
 use super::resume::{Resume, note_of};
 use super::splat_film::{self, FilmSettings};
 use super::view_page::{print_views, write_cameras};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
+use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_base::shading::Profile;
-use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::reproducing_flags;
-use quadrille_suite::report::table::LineTable;
-
-/// Views that are drawn, and what is done with their pictures.
-struct Drawing<'a> {
-    args: &'a Args,
-    scene: &'a Scene,
-    verbosity: Verbosity,
-    /// Their files, unless they are only timed.
-    output: Option<&'a Output>,
-    exposures: Option<&'a ViewExposures>,
-    /// Which of them are kept.
-    resume: Option<Resume>,
-    /// The table whose lines are printed as views finish.
-    lines: Option<LineTable>,
-}
 
 /// The pictures that `-o` names, if it names no film, once the flags that do not go together are refused.
 fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
@@ -92,12 +77,17 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(exit) = batches::run(args, (output.as_ref(), film.is_some()), prepare, verbosity)? {
         return Ok(exit);
     }
-    let scene = load_filtered(&args.scene, args.reading, &args.filters, verbosity)?;
+    // One pool does all the work: starting a second one costs a small scene a millisecond.
+    let host = &flags.draw.host;
+    let pool = host.pool()?;
+    let scene =
+        pool.install(|| load_filtered(&args.scene, args.reading, &args.filters, verbosity))?;
     let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
     let profile = flags.rules.applied(profile);
     let all = args.list_views.then(|| args.views.of_all());
     let chosen = all.as_ref().unwrap_or(&args.views);
-    let views = (args.film.path).views(chosen, &args.scene, &scene.splats, verbosity)?;
+    let path = &args.scene;
+    let views = pool.install(|| (args.film.path).views(chosen, path, &scene.splats, verbosity))?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
@@ -109,8 +99,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
     }
-    let host = &flags.draw.host;
-    let pool = host.pool()?;
     let render = RenderSettings {
         profile,
         level: host.level,
@@ -136,19 +124,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         shoot(args, film, &scene, &views, &settings, verbosity)?;
         return Ok(Exit::Done);
     }
-    let mut timer = FrameTimer {
-        backend: flags.backend,
-        settings: render,
-        renderer: Renderer::default(),
-        layers: flags.layers.settings(),
-        pictures: Vec::new(),
-    };
+    let mut timer = flags.timer(render);
     let output = output.as_ref();
     let resume = args.resume.then(|| resume(args, &profile));
     let is_table = !args.json && !output.is_some_and(Output::is_stdout);
     let by_line = is_table && args.repeat.is_none() && views.cameras.len() > 1;
     let drawing = Drawing {
-        args,
+        layers: &flags.layers,
+        background: flags.draw.background,
+        can_draw_bands: flags.can_draw_bands(),
+        repeat: args.repeat.unwrap_or(1),
         scene: &scene,
         verbosity,
         output,
@@ -158,8 +143,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             true => Some(begin_lines(&views.cameras, scene.splats.len())?),
             false => None,
         },
+        near: profile.near,
+        pool: &pool,
     };
-    let rendered = pool.install(|| drawing.draw_all(views.cameras, &mut timer))?;
+    let rendered = drawing.draw_all(views.cameras, &mut timer)?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
@@ -219,10 +206,13 @@ fn shoot(
 fn check_picture_memory(
     flags: &RenderFlags,
     output: Option<&Output>,
-    camera: &Camera,
+    (camera, views): (&Camera, usize),
 ) -> Result<()> {
     // Films and timings hold a frame alone.
-    let bytes = output.map_or(FRAME_BYTES, Output::bytes_per_pixel);
+    let mut bytes = output.map_or(FRAME_BYTES, Output::bytes_per_pixel);
+    if draws_ahead(camera, views) {
+        bytes += FRAME_BYTES;
+    }
     let rows = match output.is_some_and(|output| flags.draws_bands(output, camera)) {
         true => band_rows(camera.width),
         false => camera.height,
@@ -239,7 +229,9 @@ fn prepare_outputs(
 ) -> Result<()> {
     if args.output.is_some() || args.repeat.is_some() {
         let mut cameras = views.cameras.iter();
-        cameras.try_for_each(|camera| check_picture_memory(&args.flags, output, camera))?;
+        cameras.try_for_each(|camera| {
+            check_picture_memory(&args.flags, output, (camera, views.cameras.len()))
+        })?;
     }
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
     let inputs = inputs.into_iter().flatten().chain(args.views.files());
@@ -283,82 +275,4 @@ fn resume(args: &Args, profile: &Profile) -> Result<Resume> {
         "{profile:?} {backend} {level} {background:?} {layers:?} {reading:?} {filters:?} {quality:?} {exposures}"
     );
     Resume::new(slice::from_ref(&args.scene), &settings)
-}
-
-impl Drawing<'_> {
-    fn draw_all(&self, cameras: Vec<Camera>, timer: &mut FrameTimer) -> Result<Vec<Rendered>> {
-        let progress = self.verbosity.progress("views");
-        let steps = progress.task.steps(cameras.len() as u64);
-        let mut frame = Frame::new(0, 0);
-        let rendered = cameras.into_iter().map(|camera| {
-            let rendered = self.kept_or_drawn(camera, timer, &mut frame)?;
-            if let Some(lines) = &self.lines {
-                let line = lines.line(rendered.cells());
-                progress.bar.suspend(|| print(line))?;
-            }
-            steps.advance(1)?;
-            Ok(rendered)
-        });
-        rendered.collect()
-    }
-
-    fn kept_or_drawn(
-        &self,
-        camera: Camera,
-        timer: &mut FrameTimer,
-        frame: &mut Frame,
-    ) -> Result<Rendered> {
-        let layers = &self.args.flags.layers;
-        let noted = self.resume.as_ref().zip(self.output);
-        let noted = noted.map(|(resume, output)| (resume, layers.files(output, &camera.name)));
-        if let Some((_, files)) = noted
-            .as_ref()
-            .filter(|(resume, files)| resume.is_made(&format!("{camera:?}"), files))
-        {
-            return Ok(Rendered {
-                output: files.first().map(|picture| picture.display().to_string()),
-                camera,
-                timed: None,
-            });
-        }
-        let near = timer.settings.profile.near;
-        warn_if_unseen(self.scene, &camera, near, self.verbosity);
-        let (output, timed) = self.draw(&camera, timer, frame)?;
-        if let Some((resume, files)) = &noted {
-            resume.record(&format!("{camera:?}"), files)?;
-        }
-        Ok(Rendered {
-            camera,
-            output,
-            timed: Some(timed),
-        })
-    }
-
-    /// Draws a view and writes its files; returns the path of the picture.
-    fn draw(
-        &self,
-        camera: &Camera,
-        timer: &mut FrameTimer,
-        frame: &mut Frame,
-    ) -> Result<(Option<String>, FrameTimes)> {
-        let (flags, splats) = (&self.args.flags, &self.scene.splats);
-        let (background, layers) = (flags.draw.background, &flags.layers);
-        if let Some(output) = self.output.filter(|o| flags.draws_bands(o, camera)) {
-            let task = interrupt::task();
-            let (path, timed) = output.write_bands(camera, task, |write| {
-                timer.render_bands(splats, camera, |band| {
-                    write(&layers.picture(output, band, background))
-                })
-            })?;
-            return Ok((Some(path), timed));
-        }
-        let timed = timer.render(frame, splats, camera, self.args.repeat.unwrap_or(1))?;
-        let save = |output: &Output| {
-            let exposures = self.exposures;
-            let exposed = exposures.and_then(|e| e.apply(frame, &camera.name, self.verbosity));
-            let frame = exposed.as_ref().unwrap_or(frame);
-            layers.save(output, frame, &timer.pictures, &camera.name, background)
-        };
-        Ok((self.output.map(save).transpose()?, timed))
-    }
 }

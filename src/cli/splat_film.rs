@@ -10,7 +10,7 @@ use super::console::Verbosity;
 use super::film::{Film, FinishedFilm};
 use super::frames::{Backend, FrameTimer};
 use super::outputs::Background;
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFormat, FilmWriter};
 use quadrille_base::task::Steps;
@@ -174,21 +174,18 @@ impl<'a> Worker<'a> {
         let Self {
             job, timer, frame, ..
         } = self;
-        let times = self
-            .pool
-            .install(|| timer.render(frame, job.splats, camera, 1))
-            .map_err(std::io::Error::other)?;
-        self.used_bytes = times.frame_bytes;
-        let over;
-        let black = Background::Opaque([0.0; 3]);
-        let shown = match job.settings.background.unwrap_or(black) {
-            Background::Transparent => &*frame,
-            Background::Opaque(rgb) => {
-                over = frame.over(rgb);
-                &over
-            }
+        let background = match job.settings.background {
+            Some(Background::Transparent) => None,
+            Some(Background::Opaque(rgb)) => Some(rgb),
+            None => Some([0.0; 3]),
         };
-        job.format.prepare(shown)
+        let drawn = self.pool.install(|| {
+            let times = timer.render(frame, job.splats, camera, 1)?;
+            Ok((times.frame_bytes, job.format.prepare(frame, background)))
+        });
+        let (used_bytes, prepared) = drawn.map_err(|e: Error| std::io::Error::other(e))?;
+        self.used_bytes = used_bytes;
+        prepared
     }
 
     /// Memory of a frame: working arrays, the picture twice, and its bytes as RGB integers.

@@ -178,10 +178,10 @@ impl Splats {
         Splat::load(&self.blocks[index / BLOCK], &[], index % BLOCK)
     }
 
-    /// At most `most` splats, at even steps in the scene's order.
+    /// At most `most` splats, at even steps in the scene's order, without the higher SH coefficients.
     pub fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
         let step = self.len.div_ceil(most).max(1);
-        (0..self.len).step_by(step).map(|i| self.splat(i))
+        (0..self.len).step_by(step).map(|i| self.geometry(i))
     }
 
     /// Iterates over all splats in order.

@@ -64,6 +64,11 @@ impl Visibility {
         }
     }
 
+    /// Whether so many splats of a scene are in view, as a renderer has counted them, that there is no warning.
+    pub fn is_enough(in_view: u64, splats: &Splats) -> bool {
+        in_view as f64 >= SUSPICIOUS_SHARE * splats.len() as f64 && in_view > 0
+    }
+
     /// A warning about view `view` with a remedy, when almost nothing is in view.
     pub fn warning(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {

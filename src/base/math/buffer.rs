@@ -6,9 +6,22 @@ use std::sync::atomic::AtomicU64;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// Size in bytes from which an array has its own mapping: a huge page of x86-64. Touching fresh 4 KiB
-/// pages costs more than decoding the splats that go into them.
+/// Size in bytes of a huge page of x86-64.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// Size in bytes from which an array has its own mapping of huge pages. Touching fresh 4 KiB pages costs more than
+/// decoding the splats that go into them.
+const MAPPED_BYTES: usize = HUGE_PAGE_BYTES / 2;
+
+/// Maps zeros for an array of a size in bytes. The size of the mapping is a number of huge pages: Linux starts such a
+/// mapping at the border of one, so that no part of it is in small pages.
+fn map_zeros(bytes: usize) -> std::io::Result<MmapMut> {
+    MmapMut::map_anon(
+        bytes
+            .checked_next_multiple_of(HUGE_PAGE_BYTES)
+            .unwrap_or(bytes),
+    )
+}
 
 /// A zero-initialised array of fixed length, on huge pages if it is large and the system has them.
 pub enum Buffer<T> {
@@ -28,8 +41,8 @@ impl<T: Pod> Buffer<T> {
     pub fn zeroed(len: usize) -> Self {
         let mapped = len
             .checked_mul(size_of::<T>())
-            .filter(|bytes| *bytes >= HUGE_PAGE_BYTES)
-            .and_then(|bytes| MmapMut::map_anon(bytes).ok());
+            .filter(|bytes| *bytes >= MAPPED_BYTES)
+            .and_then(|bytes| map_zeros(bytes).ok());
         match mapped {
             Some(map) => {
                 // A failure only makes it slower.
@@ -44,7 +57,7 @@ impl<T: Pod> Buffer<T> {
     /// Whether the process has enough address space left for `len` items.
     pub fn can_hold(len: usize) -> bool {
         let bytes = len.checked_mul(size_of::<T>());
-        bytes.is_some_and(|bytes| bytes < HUGE_PAGE_BYTES || MmapMut::map_anon(bytes).is_ok())
+        bytes.is_some_and(|bytes| bytes < MAPPED_BYTES || map_zeros(bytes).is_ok())
     }
 
     /// Grows to at least `len` items; if it has to grow, all items are zero.
@@ -152,7 +165,13 @@ mod tests {
 
     #[test]
     fn small_and_large_arrays_behave_alike() {
-        for len in [0, 3, HUGE_PAGE_BYTES / 4, HUGE_PAGE_BYTES] {
+        for len in [
+            0,
+            3,
+            MAPPED_BYTES / 4,
+            HUGE_PAGE_BYTES / 4 + 1,
+            HUGE_PAGE_BYTES,
+        ] {
             let mut buffer = Buffer::<f32>::zeroed(len);
             assert!(buffer.iter().all(|v| *v == 0.0));
             buffer.iter_mut().for_each(|v| *v = 1.0);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quadrille_base::parse::{parsed, whole_number};
+use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::Camera;
 use quadrille_suite::mesh_input::MemorySize;
 
@@ -11,7 +12,7 @@ use crate::cli::choice::one_of;
 use crate::cli::convert::actions::Filters;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::film::FilmFlags;
-use crate::cli::frames::Backend;
+use crate::cli::frames::{Backend, FrameTimer};
 use crate::cli::inputs::SceneFlags;
 use crate::cli::layers::LayerFlags;
 use crate::cli::options::{DrawFlags, RuleFlags};
@@ -104,6 +105,17 @@ pub(super) struct RenderFlags {
 }
 
 impl RenderFlags {
+    /// The timer of frames by these flags.
+    pub(super) fn timer(&self, settings: RenderSettings) -> FrameTimer {
+        FrameTimer {
+            backend: self.backend,
+            settings,
+            renderer: Renderer::default(),
+            layers: self.layers.settings(),
+            pictures: Vec::new(),
+        }
+    }
+
     /// Whether pictures can be drawn in bands: on the CPU, colours only.
     pub(super) fn can_draw_bands(&self) -> bool {
         let has_layers = !self.layers.settings().layers.is_empty();

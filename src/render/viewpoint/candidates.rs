@@ -42,9 +42,11 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Examines a scene. `up`, of any length, and `target` override the values derived from the scene.
+    /// Examines a scene with its main content. `up`, of any length, and `target` override the values derived from the
+    /// scene.
     pub(super) fn of(
         splats: &Splats,
+        mut content: FramingTarget,
         up: Option<Vector3<f64>>,
         default_up: Vector3<f64>,
         target: Option<Vector3<f64>>,
@@ -54,7 +56,6 @@ impl Extent {
         let first = Vector3::ith(up.iamin(), 1.0);
         let right = up.cross(&first).normalize();
         let level = [right, right.cross(&up)];
-        let mut content = FramingTarget::of(splats);
         let samples = weighted_samples(splats);
         let along = |axis: Vector3<f64>, shares: &[f64]| {
             let values = samples.iter().map(|(p, w)| (p.dot(&axis), *w));

@@ -17,7 +17,7 @@ pub(super) struct SplatSample {
     /// Splats of degree 0.
     pub(super) splats: Splats,
     /// Size in the scene over size here, by index: at most 1.
-    pub(super) size_factor: Vec<f32>,
+    size_factor: Vec<f32>,
 }
 
 impl SplatSample {
@@ -55,6 +55,12 @@ impl SplatSample {
             splats: Splats::from_splats(0, taken).with_origin(splats.origin()),
             size_factor,
         }
+    }
+
+    /// Size in the scene over size here, of a splat by its index.
+    pub(super) fn size_factor(&self, index: u32) -> f32 {
+        let factor = self.size_factor.get(index as usize);
+        factor.copied().unwrap_or(1.0)
     }
 }
 

@@ -24,6 +24,8 @@ const LOW_PASS_PX2: f32 = 0.3;
 /// Standard deviations on the picture, in pixels, up to which a splat is sharp, and from which it is a
 /// blur, as logarithms to base 2: 1 and 6.
 const SHARP_LOG2_PX: [f32; 2] = [0.0, 2.6];
+/// Standard deviation in pixels of the first logarithm.
+const SHARP_PX: f32 = 1.0;
 /// Difference between neighbouring pixels at which detail counts half: edges count, whatever their
 /// contrast.
 const HALF_DETAIL: f32 = 0.15;
@@ -94,7 +96,7 @@ impl Scorer {
             &sample.splats,
             &camera,
             &scoring.settings,
-            |splat| features(splat, &sample.size_factor, px, near),
+            |splat| features(splat, sample.size_factor(splat.index), px, near),
         );
         let seen = Seen::of(&frame);
         self.frame = Some(frame);
@@ -115,17 +117,24 @@ impl Scorer {
 }
 
 /// Luminance, sharpness and inverse depth of a splat, in place of its colour.
-fn features(splat: &ProjectedSplat, size_factor: &[f32], px: f32, near: f32) -> [f32; 3] {
+fn features(splat: &ProjectedSplat, size_factor: f32, px: f32, near: f32) -> [f32; 3] {
     let luminance = luminance(splat.colour).min(1.0);
-    let index = splat.index as usize;
-    let factor = size_factor.get(index).copied().unwrap_or(1.0);
     // Geometric mean of the two standard deviations.
     let variance = std::f32::consts::LOG2_E / 2.0 / (splat.u_per_x * splat.v_per_y);
-    let size = (variance - LOW_PASS_PX2).max(0.0).sqrt() * factor * px;
-    let [sharp, blurred] = SHARP_LOG2_PX;
-    let blur = (size.max(f32::MIN_POSITIVE).log2() - sharp) / (blurred - sharp);
+    let size = (variance - LOW_PASS_PX2).max(0.0).sqrt() * size_factor * px;
     let near = (near / splat.depth).min(MAX_NEAR);
-    [luminance, 1.0 - blur.clamp(0.0, 1.0), near]
+    [luminance, sharpness(size), near]
+}
+
+/// Sharpness of a splat of a size in pixels: 1 to 0.
+fn sharpness(size: f32) -> f32 {
+    let [sharp, blurred] = SHARP_LOG2_PX;
+    // Most splats are sharp, and need no logarithm.
+    if size <= SHARP_PX {
+        return 1.0;
+    }
+    let blur = (size.log2() - sharp) / (blurred - sharp);
+    1.0 - blur.clamp(0.0, 1.0)
 }
 
 /// Weighted means over the pixels of a small picture, 0 to 1.

@@ -86,7 +86,7 @@ pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Fra
     let Ok(request) = Request::of(described, &framing) else {
         return Ok(framing);
     };
-    let search = Search::new(splats, &request, framing.up.into(), task)?;
+    let search = Search::new(splats, &request, &framing, task)?;
     let chosen = if described.orbit.is_some() {
         search.best_circle()?
     } else {
@@ -123,7 +123,7 @@ pub fn proposals(
             .map(|c| (completed.clone(), c))
             .collect());
     }
-    let views = Search::new(splats, &request, framing.up.into(), task)?.best_views(count)?;
+    let views = Search::new(splats, &request, &framing, task)?.best_views(count)?;
     let digits = (count - 1).to_string().len().max(2);
     let camera = |(i, view): (usize, &ChosenView)| {
         let name = format!("auto_{i:0digits$}");
@@ -198,14 +198,21 @@ impl<'a> Search<'a> {
     fn new(
         splats: &'a Splats,
         request: &'a Request,
-        default_up: Vector3<f64>,
+        framing: &Framing,
         task: &'a Task,
     ) -> Result<Self> {
         task.check()?;
+        let content = framing.subject;
         Ok(Self {
             splats,
             request,
-            extent: Extent::of(splats, request.up, default_up, request.target),
+            extent: Extent::of(
+                splats,
+                content,
+                request.up,
+                framing.up.into(),
+                request.target,
+            ),
             task,
         })
     }
@@ -249,10 +256,13 @@ impl<'a> Search<'a> {
 
     /// Up to `count` views that differ, the best first.
     fn best_views(&self, count: usize) -> Result<Vec<ChosenView>> {
-        let mut first = self.first_look()?;
+        let (first, sample) = rayon::join(
+            || self.first_look(),
+            || SplatSample::of(self.splats, SECOND_LOOK.splats),
+        );
+        let mut first = first?;
         sort(&mut first);
         let looked = self.different(&first, SECOND_LOOKS.max(2 * count));
-        let sample = SplatSample::of(self.splats, SECOND_LOOK.splats);
         let scoring = self.scoring(sample, SECOND_LOOK);
         let mut second = score_all(&scoring, looked.iter().map(|(c, _)| *c).collect())?;
         sort(&mut second);

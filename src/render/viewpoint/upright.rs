@@ -6,6 +6,7 @@
 //! COLMAP's models are as tilted as their first camera.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use rayon::prelude::*;
 
 use quadrille_base::math::whole;
 use quadrille_scene::Splats;
@@ -87,7 +88,7 @@ fn sign_of_up(peak: &Peak, usual: f64) -> f64 {
 
 fn level_peak(patches: &[Patch], axis: usize) -> Peak {
     let mut along: Vec<(f64, f64)> = patches.iter().map(|p| (p.mean[axis], p.weight)).collect();
-    along.sort_by(|a, b| a.0.total_cmp(&b.0));
+    along.par_sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = along.iter().map(|(_, w)| w).sum();
     let quantile = |share: f64| {
         let mut below = 0.0;

@@ -8,6 +8,7 @@
 //! a garden.
 
 use nalgebra::{Unit, UnitQuaternion, Vector3};
+use rayon::prelude::*;
 
 use crate::camera::{Camera, Intrinsics};
 use crate::splats::Splats;
@@ -234,17 +235,24 @@ pub fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
 
 /// The lower quartile of the splats' largest scales, which limits the weight of finer splats.
 fn fine_scale(splats: &Splats) -> f64 {
-    let sizes = splats
-        .sampled(MAX_SAMPLES)
-        .map(|s| f64::from(s.scale.into_iter().fold(0.0, f32::max)));
-    weighted_quantiles(sizes.map(|s| (s, 1.0)), &[0.25])[0]
+    let sizes = splats.sampled(MAX_SAMPLES);
+    let mut sizes: Vec<f32> = sizes
+        .map(|s| s.scale.into_iter().fold(0.0, f32::max))
+        .collect();
+    let quartile = sizes.len().div_ceil(4).saturating_sub(1);
+    if quartile >= sizes.len() {
+        return 0.0;
+    }
+    let (_, quartile, _) = sizes.select_nth_unstable_by(quartile, f32::total_cmp);
+    f64::from(*quartile)
 }
 
 /// For each share, the smallest value such that all values up to it have that share of the weight; 0 if
 /// there are no values.
 pub fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) -> Vec<f64> {
     let mut values: Vec<(f64, f64)> = values.collect();
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Stable, so that the sum of equal values' weights has one order.
+    values.par_sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|v| v.1).sum();
     shares
         .iter()

@@ -6,9 +6,9 @@ use std::path::Path;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
 
+use super::byte_rows::ByteRows;
 use super::limits::stated_size;
 use super::photo::stated_orientation;
-use super::png::{io_error, rgb};
 use crate::error::{Error, Result};
 use crate::image::orientation::Orientation;
 use crate::image::{Frame, from_8_bit};
@@ -73,11 +73,22 @@ fn check_end(content: &[u8], named: &Path) -> Result<()> {
     Err(Error::malformed(named, "end of the file", expected, found))
 }
 
-/// Writes an opaque picture without subsampling of its chroma (4:4:4).
-pub(super) fn encode(out: &mut impl Write, frame: &Frame, quality: JpegQuality) -> io::Result<()> {
-    let frame = frame.to_srgb();
-    let (width, height) = (frame.width(), frame.height());
+/// Writes RGB without subsampling of its chroma (4:4:4).
+pub(super) fn encode(
+    out: &mut impl Write,
+    rows: &ByteRows<'_>,
+    quality: JpegQuality,
+) -> io::Result<()> {
+    let [width, height] = rows.size();
     JpegEncoder::new_with_quality(out, quality.0)
-        .write_image(&rgb(&frame), width, height, ExtendedColorType::Rgb8)
+        .write_image(&rows.to_bytes(), width, height, ExtendedColorType::Rgb8)
         .map_err(io_error)
+}
+
+/// Converts an error of the encoder; errors of the output stay what they are.
+fn io_error(error: image::ImageError) -> io::Error {
+    match error {
+        image::ImageError::IoError(e) => e,
+        other => io::Error::other(other),
+    }
 }

@@ -17,6 +17,7 @@
 //! allocate memory.
 
 mod band;
+mod byte_rows;
 mod exr;
 mod jpeg;
 mod limits;
@@ -25,8 +26,11 @@ mod npy_header;
 mod photo;
 mod planes;
 mod png;
+mod png_filter;
 mod webp;
+mod zlib_pieces;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -42,9 +46,11 @@ pub use planes::Plane;
 pub use webp::encode_webp;
 
 use band::PushBand;
+pub(crate) use byte_rows::ByteRows;
+use byte_rows::is_opaque;
 pub(crate) use limits::stated_size;
 use limits::{MAX_FILE_BYTES, check_size};
-pub(crate) use png::{MAGIC as PNG_MAGIC, straight_8_bit};
+pub(crate) use png::{MAGIC as PNG_MAGIC, encode as encode_png};
 
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -274,12 +280,28 @@ pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
 /// # Errors
 /// As [`write()`], whatever the extension.
 pub fn write_as(path: &Path, format: PictureFormat, frame: &Frame) -> Result<()> {
+    write_over(path, format, frame, None)
+}
+
+/// As [`write_as`], over an opaque background if there is one, an sRGB colour: the file of [`Frame::over`]. Formats of
+/// 8 bits need no copy of the picture for it.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_over(
+    path: &Path,
+    format: PictureFormat,
+    frame: &Frame,
+    background: Option<[f32; 3]>,
+) -> Result<()> {
     format.check_size([frame.width(), frame.height()])?;
-    if !format.has_alpha() && !png::is_opaque(frame) {
+    if !format.has_alpha() && background.is_none() && !is_opaque(frame) {
         let expected = "an opaque picture, since JPEG has no alpha (a background makes it opaque)";
         return Err(Error::argument(shown(path), expected, "transparent pixels"));
     }
-    write_whole(path, |mut out| write_to(&mut out, format, frame))
+    write_whole(path, |mut out| {
+        write_over_to(&mut out, format, frame, background)
+    })
 }
 
 /// Writes the picture of a size (width, height) to the file `path`, whole or not at all, as `draw` hands over its bands
@@ -336,16 +358,39 @@ pub fn write_bands<T>(
 /// # Errors
 /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a picture without pixels.
 pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> io::Result<()> {
+    write_over_to(out, format, frame, None)
+}
+
+/// As [`write_to`], over an opaque background if there is one, as [`write_over`].
+///
+/// # Errors
+/// As [`write_to`].
+pub fn write_over_to(
+    out: &mut impl Write,
+    format: PictureFormat,
+    frame: &Frame,
+    background: Option<[f32; 3]>,
+) -> io::Result<()> {
     if frame.pixels().is_empty() {
         let reason = "a picture without pixels";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
+    let floats = || match background {
+        Some(background) => Cow::Owned(frame.over(background)),
+        None => Cow::Borrowed(frame),
+    };
     match format {
-        PictureFormat::Png => png::encode(out, frame),
-        PictureFormat::Exr => exr::encode(out, frame, &[]),
-        PictureFormat::Npy => npy::encode(out, frame),
-        PictureFormat::Jpeg(quality) => jpeg::encode(out, frame, quality),
-        PictureFormat::WebP => webp::encode(out, frame),
+        PictureFormat::Png => png::encode(out, &ByteRows::of(frame, background)),
+        PictureFormat::Exr => exr::encode(out, &floats(), &[]),
+        PictureFormat::Npy => npy::encode(out, &floats()),
+        PictureFormat::Jpeg(quality) => {
+            let rows = match background {
+                Some(background) => ByteRows::over(frame, background),
+                None => ByteRows::opaque(frame),
+            };
+            jpeg::encode(out, &rows, quality)
+        }
+        PictureFormat::WebP => webp::encode(out, &ByteRows::of(frame, background)),
     }
 }
 

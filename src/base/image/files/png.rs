@@ -1,26 +1,37 @@
 //! PNG: 8 bits per channel in sRGB, straight alpha.
 
 use std::io::{self, Cursor, Write};
+use std::ops::Range;
 use std::path::Path;
 
-use image::codecs::png::{PngDecoder, PngEncoder};
-use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder};
-use png::{ColorType, Compression, Encoder, SrgbRenderingIntent};
+use fdeflate::StoredOnlyCompressor;
+use image::codecs::png::PngDecoder;
+use image::{DynamicImage, ImageDecoder};
+use png::{ColorType, Compression, Encoder, SrgbRenderingIntent, chunk};
+use rayon::prelude::*;
 
 use super::band::PushBand;
+use super::byte_rows::ByteRows;
 use super::limits::{check_compressed_length, stated_size};
 use super::photo::{Photo, stated_orientation};
+use super::png_filter::RowFilter;
+use super::zlib_pieces::{self, Piece};
 use crate::error::{Error, Result};
-use crate::image::{Frame, to_8_bit};
+use crate::image::Frame;
+use crate::math::SimdLevel;
 
 /// The first bytes of every PNG file (PNG specification, 5.2).
 pub(crate) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Size in bytes of what stands at the start of every file: the magic and the IHDR chunk.
-const HEADER_BYTES: usize = MAGIC.len() + 25;
-/// The chunk that tells that colours are in sRGB, with the perceptual rendering intent: length, type,
-/// intent, checksum (PNG specification, 11.3.2.5).
-const SRGB: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
+/// The rendering intent of the chunk that tells that colours are in sRGB: perceptual (PNG specification, 11.3.2.5).
+const PERCEPTUAL: u8 = 0;
+
+/// Maximum length of a chunk's data in bytes (PNG specification, 5.3).
+const MAX_CHUNK_BYTES: usize = (1 << 31) - 1;
+
+/// Rows that a thread filters and compresses together (assumed): 16 of 1000 pixels fit in the second-level cache. The
+/// bytes of a file do not depend on it.
+const BAND_ROWS: usize = 16;
 
 /// Minimum size of a pixel before compression, in bits: black and white.
 const MIN_BITS_PER_PIXEL: u64 = 1;
@@ -52,20 +63,68 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
     })
 }
 
-/// Writes RGB when every alpha rounds to 255, else RGBA, both in sRGB.
-///
-/// Colour is divided by alpha, since PNG stores straight alpha. Where alpha rounds to 0, colour is
-/// written as 0.
-pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    let (bytes, kind) = eight_bit(frame);
-    let mut file = Vec::new();
-    PngEncoder::new(&mut file)
-        .write_image(&bytes, frame.width(), frame.height(), kind)
-        .map_err(io_error)?;
-    let (start, rest) = file.split_at(HEADER_BYTES.min(file.len()));
-    [start, &SRGB, rest]
-        .iter()
-        .try_for_each(|part| out.write_all(part))
+/// Writes 8-bit RGB or RGBA in sRGB: bands of rows are converted, filtered and compressed in parallel.
+pub(crate) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()> {
+    let [width, height] = rows.size();
+    let mut encoder = Encoder::new(out, width, height);
+    encoder.set_color(match rows.has_alpha() {
+        true => ColorType::Rgba,
+        false => ColorType::Rgb,
+    });
+    let mut writer = encoder.write_header()?;
+    writer.write_chunk(chunk::sRGB, &[PERCEPTUAL])?;
+    for data in compressed(rows)?.chunks(MAX_CHUNK_BYTES) {
+        writer.write_chunk(chunk::IDAT, data)?;
+    }
+    Ok(writer.finish()?)
+}
+
+/// The zlib stream of the filtered rows, or of the rows as they are where that is smaller.
+fn compressed(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
+    let height = rows.size()[1] as usize;
+    let band_rows = match zlib_pieces::can_join() {
+        true => BAND_ROWS,
+        false => height,
+    };
+    let bands = (0..height.div_ceil(band_rows)).into_par_iter();
+    let bands = bands.map(|band| {
+        let first = band * band_rows;
+        compressed_band(rows, first..height.min(first + band_rows))
+    });
+    let joined = zlib_pieces::join(bands.collect::<io::Result<_>>()?);
+    let stored_bytes = StoredOnlyCompressor::<()>::compressed_size((rows.row_bytes() + 1) * height);
+    match joined.filter(|joined| joined.len() <= stored_bytes) {
+        Some(joined) => Ok(joined),
+        None => stored(rows),
+    }
+}
+
+/// Filters and compresses a band of rows.
+fn compressed_band(rows: &ByteRows<'_>, band: Range<usize>) -> io::Result<Piece> {
+    let mut filter = RowFilter::new(rows.pixel_bytes(), rows.row_bytes());
+    if let Some(above) = band.start.checked_sub(1) {
+        rows.write_row(above, filter.next_row());
+    }
+    let level = SimdLevel::best();
+    Piece::new(|push| {
+        band.into_iter().try_for_each(|row| {
+            rows.write_row(row, filter.next_row());
+            push(filter.filter(level))
+        })
+    })
+}
+
+/// A zlib stream of rows without a filter and without compression.
+fn stored(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
+    let mut stream = StoredOnlyCompressor::new(Cursor::new(Vec::new()))?;
+    let mut row = vec![0; rows.row_bytes()];
+    for index in 0..rows.size()[1] as usize {
+        rows.write_row(index, &mut row);
+        // Number of the filter that leaves a row as it is.
+        stream.write_data(&[0])?;
+        stream.write_data(&row)?;
+    }
+    Ok(stream.finish()?.into_inner())
 }
 
 /// Writes an opaque picture of a size (width, height) as `draw` hands over its bands: RGB in sRGB. The bytes are not the
@@ -81,48 +140,92 @@ pub(super) fn encode_bands(
     encoder.set_compression(Compression::Fast);
     let mut writer = encoder.write_header()?;
     let mut rows = writer.stream_writer()?;
-    draw(&mut |band| rows.write_all(&rgb(&band.to_srgb())))?;
+    draw(&mut |band| rows.write_all(&ByteRows::opaque(band).to_bytes()))?;
     rows.finish()?;
     Ok(writer.finish()?)
 }
 
-/// The pixels as RGB when every alpha rounds to 255, else as RGBA, in sRGB.
-pub(super) fn eight_bit(frame: &Frame) -> (Vec<u8>, ExtendedColorType) {
-    let frame = frame.to_srgb();
-    if is_opaque(&frame) {
-        return (rgb(&frame), ExtendedColorType::Rgb8);
+#[cfg(test)]
+mod tests {
+    use image::codecs::png::PngEncoder;
+    use image::{ExtendedColorType, ImageEncoder};
+
+    use super::*;
+    use crate::image::to_8_bit;
+
+    /// Bytes of the signature and of the IHDR chunk, behind which the chunk about sRGB stands.
+    const HEADER_BYTES: usize = 33;
+
+    /// Numbers from -0.1 to 1.1 that look random, by a multiplicative generator modulo a prime.
+    fn noise() -> impl Iterator<Item = f32> {
+        const PRIME: u64 = (1 << 31) - 1;
+        let states = std::iter::successors(Some(1_u64), |state| Some(state * 48_271 % PRIME));
+        states.map(|state| state as f32 / PRIME as f32 * 1.2 - 0.1)
     }
-    let rgba = frame.pixels().iter().flat_map(|&p| straight_8_bit(p));
-    (rgba.collect(), ExtendedColorType::Rgba8)
-}
 
-/// Whether every alpha rounds to 255.
-pub(super) fn is_opaque(frame: &Frame) -> bool {
-    frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX)
-}
-
-/// The pixels of an opaque picture in sRGB, without alpha.
-pub(super) fn rgb(frame: &Frame) -> Vec<u8> {
-    let rgb = frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b]);
-    rgb.map(to_8_bit).collect()
-}
-
-/// Colour divided by alpha, and alpha, as 8 bits.
-pub(crate) fn straight_8_bit([r, g, b, a]: [f32; 4]) -> [u8; 4] {
-    let alpha = to_8_bit(a);
-    if alpha == 0 {
-        return [0; 4];
+    /// The file of the encoder of the crate `image`, which compresses a picture as a whole.
+    fn whole(bytes: &[u8], [width, height]: [u32; 2], kind: ExtendedColorType) -> Vec<u8> {
+        let mut file = Vec::new();
+        PngEncoder::new(&mut file)
+            .write_image(bytes, width, height, kind)
+            .unwrap();
+        let srgb = b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9".iter().copied();
+        file.splice(HEADER_BYTES..HEADER_BYTES, srgb);
+        file
     }
-    // Alpha above 1 is written as 1.
-    let divisor = a.min(1.0);
-    let [r, g, b] = [r, g, b].map(|c| to_8_bit(c / divisor));
-    [r, g, b, alpha]
-}
 
-/// Converts an error of the encoder; errors of the output stay what they are.
-pub(super) fn io_error(error: image::ImageError) -> io::Error {
-    match error {
-        image::ImageError::IoError(e) => e,
-        other => io::Error::other(other),
+    fn encoded(rows: &ByteRows<'_>) -> Vec<u8> {
+        let mut file = Vec::new();
+        encode(&mut file, rows).unwrap();
+        file
+    }
+
+    /// Pictures of noise, of smooth colours, and without any.
+    fn pictures() -> Vec<Frame> {
+        let mut pictures = Vec::new();
+        for [width, height] in [[1, 1], [7, 16], [33, 17], [300, 70]] {
+            let mut noise = noise();
+            let mut next = || noise.next().unwrap();
+            let noise = (0..width * height).map(|_| [next(), next(), next(), next()]);
+            pictures.push(Frame::from_pixels(width, height, noise.collect()));
+            let smooth = (0..width * height).map(|i| {
+                let (x, y) = ((i % width) as f32, (i / width) as f32);
+                [
+                    x / 300.0,
+                    y / 70.0,
+                    (x * y).sqrt() / 99.0,
+                    (x / 200.0).min(1.0),
+                ]
+            });
+            pictures.push(Frame::from_pixels(width, height, smooth.collect()));
+            pictures.push(Frame::new(width, height));
+        }
+        pictures
+    }
+
+    #[test]
+    fn files_are_the_ones_of_an_encoder_of_whole_pictures() {
+        for frame in pictures() {
+            let size = [frame.width(), frame.height()];
+            let background = [0.1, 0.5, 0.9];
+            let over = frame.over(background);
+            let rgb = over.pixels().iter().flat_map(|p| [p[0], p[1], p[2]]);
+            let rgb: Vec<u8> = rgb.map(to_8_bit).collect();
+            let expected = whole(&rgb, size, ExtendedColorType::Rgb8);
+            assert!(
+                encoded(&ByteRows::over(&frame, background)) == expected,
+                "{size:?}"
+            );
+            assert!(encoded(&ByteRows::of(&over, None)) == expected, "{size:?}");
+            let rows = ByteRows::of(&frame, None);
+            let kind = match rows.has_alpha() {
+                true => ExtendedColorType::Rgba8,
+                false => ExtendedColorType::Rgb8,
+            };
+            assert!(
+                encoded(&rows) == whole(&rows.to_bytes(), size, kind),
+                "{size:?}"
+            );
+        }
     }
 }

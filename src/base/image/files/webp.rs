@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use image::ExtendedColorType;
 use webp::{Encoder, PixelLayout, WebPConfig};
 
-use super::png::eight_bit;
-use crate::image::Frame;
+use super::byte_rows::ByteRows;
 
 /// Maximum side of a picture, in pixels (`WEBP_MAX_DIMENSION` of libwebp).
 pub(super) const MAX_SIDE_PIXELS: u32 = 16_383;
@@ -16,12 +14,10 @@ pub(super) const MAX_SIDE_PIXELS: u32 = 16_383;
 const METHOD: i32 = 2;
 const QUALITY: f32 = 50.0;
 
-/// Writes RGB when every alpha rounds to 255, else RGBA.
-pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    let (bytes, kind) = eight_bit(frame);
-    let has_alpha = kind == ExtendedColorType::Rgba8;
-    let size = [frame.width(), frame.height()];
-    out.write_all(&encode_webp(&bytes, has_alpha, size)?)
+/// Writes RGB or RGBA.
+pub(super) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()> {
+    let encoded = encode_webp(&rows.to_bytes(), rows.has_alpha(), rows.size())?;
+    out.write_all(&encoded)
 }
 
 /// Encodes the bytes of RGB pixels, or of RGBA pixels, of a picture of a size (width, height) as lossless WebP. Colours

@@ -6,12 +6,10 @@
 use std::io::{self, Write};
 
 use flate2::Crc;
-use image::codecs::png::PngEncoder;
-use image::{ExtendedColorType, ImageEncoder};
 
 use super::facts::FilmFacts;
 use crate::image::Frame;
-use crate::image::files::{PNG_MAGIC, straight_8_bit};
+use crate::image::files::{ByteRows, PNG_MAGIC, encode_png};
 
 /// Bytes of a chunk beside its data: length, name, checksum.
 const CHUNK_OVERHEAD: usize = 12;
@@ -21,21 +19,8 @@ const REPLACE: [u8; 2] = [0, 0];
 
 /// The PNG of a frame as RGBA, so that all frames have the same colour type.
 pub(super) fn compressed(frame: &Frame) -> io::Result<Vec<u8>> {
-    let frame = frame.to_srgb();
-    let rgba: Vec<u8> = frame
-        .pixels()
-        .iter()
-        .flat_map(|&p| straight_8_bit(p))
-        .collect();
     let mut png = Vec::new();
-    PngEncoder::new(&mut png)
-        .write_image(
-            &rgba,
-            frame.width(),
-            frame.height(),
-            ExtendedColorType::Rgba8,
-        )
-        .map_err(io::Error::other)?;
+    encode_png(&mut png, &ByteRows::straight(frame))?;
     Ok(png)
 }
 

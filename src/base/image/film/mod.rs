@@ -58,11 +58,12 @@ impl FilmFormat {
         self == Self::Apng
     }
 
-    /// Converts a picture to the bytes that a writer of this format takes.
-    pub fn prepare(self, frame: &Frame) -> io::Result<Vec<u8>> {
-        match self {
-            Self::Y4m | Self::Mp4 => Ok(yuv::planes(frame)),
-            Self::Apng => apng::compressed(frame),
+    /// Converts a picture, over an opaque background if there is one, to the bytes that a writer of this format takes.
+    pub fn prepare(self, frame: &Frame, background: Option<[f32; 3]>) -> io::Result<Vec<u8>> {
+        match (self, background) {
+            (Self::Y4m | Self::Mp4, _) => Ok(yuv::planes(frame, background)),
+            (Self::Apng, None) => apng::compressed(frame),
+            (Self::Apng, Some(background)) => apng::compressed(&frame.over(background)),
         }
     }
 }

@@ -5,7 +5,8 @@
 //! at the left one of two columns, between two rows, as MPEG-2 and its successors have it; it is filtered
 //! by 1 2 1 across and 1 1 down.
 
-use crate::image::{Frame, to_8_bit};
+use crate::image::Frame;
+use crate::image::files::ByteRows;
 
 /// Bits behind the point of the factors.
 const FRACTION_BITS: u32 = 16;
@@ -22,14 +23,16 @@ const NEUTRAL: i32 = 128;
 /// Bits of the weights of the chroma filter, which add up to 8.
 const FILTER_BITS: u32 = 3;
 
-/// The planes Y', Cb, Cr of a picture without alpha; chroma planes have half the sides, rounded up.
-pub(super) fn planes(frame: &Frame) -> Vec<u8> {
-    let frame = frame.to_srgb();
+/// The planes Y', Cb, Cr of a picture over a background, or of an opaque one; chroma planes have half the sides, rounded up.
+pub(super) fn planes(frame: &Frame, background: Option<[f32; 3]>) -> Vec<u8> {
     let [width, height] = [frame.width(), frame.height()].map(|side| side as usize);
-    let rgb = frame.pixels().iter();
-    let rgb: Vec<[i32; 3]> = rgb
-        .map(|p| [p[0], p[1], p[2]].map(|c| i32::from(to_8_bit(c))))
-        .collect();
+    let bytes = match background {
+        Some(background) => ByteRows::over(frame, background),
+        None => ByteRows::opaque(frame),
+    };
+    let bytes = bytes.to_bytes();
+    let (rgb, _) = bytes.as_chunks::<3>();
+    let rgb: Vec<_> = rgb.iter().map(|rgb| rgb.map(i32::from)).collect();
     let mut planes: Vec<u8> = rgb
         .iter()
         .map(|rgb| code(LUMA, *rgb, FRACTION_BITS, BLACK))
@@ -160,7 +163,7 @@ mod tests {
         ];
         for colour in colours {
             let frame = Frame::from_pixels(5, 3, vec![colour; 15]);
-            let planes = planes(&frame);
+            let planes = planes(&frame, None);
             assert_eq!(planes.len() as u64, Subsampling::Both.bytes([5, 3]));
             let back = frame_of_planes(&planes, [5, 3], Subsampling::Both, false);
             for pixel in back.pixels() {

@@ -21,7 +21,7 @@ fn frames_and_times_come_back() {
     let mut writer = FilmWriter::begin(FilmFormat::Apng, &mut film, facts).unwrap();
     for frame in &frames {
         writer
-            .push(&FilmFormat::Apng.prepare(frame).unwrap())
+            .push(&FilmFormat::Apng.prepare(frame, None).unwrap())
             .unwrap();
     }
     writer.finish().unwrap();

@@ -70,29 +70,3 @@ fn masks_count_keep_and_sum_up_their_lanes() {
         assert_eq!(counted, expected, "{}", level.name());
     }
 }
-
-#[test]
-fn powers_of_two_are_accurate_where_the_mask_is_set() {
-    for level in SimdLevel::all() {
-        for step in 0..1000 {
-            let x: [f32; 16] =
-                std::array::from_fn(|lane| -(step * 16 + lane as i32) as f32 / 1000.0);
-            let mask = MASKS[step as usize % MASKS.len()];
-            let y = dispatch!(level.level(), simd => {
-                let lanes = mask32x16::from_bitmask(simd, u64::from(mask));
-                let [y, other] = exp2_where(simd, [lanes; 2], [f32x16::simd_from(simd, x); 2]);
-                assert_eq!(y.to_array(), other.to_array());
-                y.to_array()
-            });
-            for (lane, y) in y.into_iter().enumerate() {
-                let exact = f64::from(x[lane]).exp2();
-                let exact = if mask >> lane & 1 == 1 { exact } else { 0.0 };
-                assert!(
-                    (f64::from(y) - exact).abs() <= 3e-7 * exact,
-                    "{}: {y}",
-                    level.name()
-                );
-            }
-        }
-    }
-}

@@ -4,7 +4,7 @@ use quadrille_base::image::Frame;
 use quadrille_base::image::film::FilmFormat;
 
 fn planes(frame: &Frame) -> Vec<u8> {
-    FilmFormat::Y4m.prepare(frame).unwrap()
+    FilmFormat::Y4m.prepare(frame, None).unwrap()
 }
 
 fn frame(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [f32; 3]) -> Frame {
