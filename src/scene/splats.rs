@@ -133,6 +133,7 @@ impl Splats {
     }
 
     /// Number of splats.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
@@ -143,16 +144,19 @@ impl Splats {
     }
 
     /// Degree of the spherical harmonics, 0 to 4.
+    #[inline]
     pub fn sh_degree(&self) -> u8 {
         self.sh_degree
     }
 
     /// The blocks; the last one is padded with zeros.
+    #[inline]
     pub fn blocks(&self) -> &[SplatBlock] {
         &self.blocks
     }
 
     /// The higher coefficients of block `block`: `3K` entries, channel-major.
+    #[inline]
     pub fn sh_rest(&self, block: usize) -> &[Lanes] {
         let rest = 3 * rest_coefficients(self.sh_degree);
         &self.sh_rest[block * rest..(block + 1) * rest]
