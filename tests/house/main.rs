@@ -106,3 +106,20 @@ fn the_top_level_holds_nothing_else() {
         .collect();
     assert!(strange.is_empty(), "{strange:?}");
 }
+
+/// The page on the architecture gives a reason for every dependency.
+#[test]
+fn every_dependency_has_its_reason() {
+    let read = |file: &str| fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let page = read("docs/architecture.md");
+    let dependencies = manifest["workspace"]["dependencies"].as_table().unwrap();
+    let missing: Vec<_> = dependencies
+        .keys()
+        .filter(|name| !name.starts_with("quadrille-") && !page.contains(&format!("`{name}`")))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/architecture.md, Dependencies: {missing:?}"
+    );
+}
