@@ -2,7 +2,7 @@
 //!
 //! A block fenced as `sh` is run whole by a shell, in a folder of its own with links to `scenes` and
 //! `benches`. Of a block fenced as `sh slow`, which would take minutes, the flags are checked against
-//! the help of the command.
+//! the help of the command, and so are those of commands in tables.
 #![cfg(unix)]
 
 use std::fs;
@@ -64,6 +64,27 @@ fn blocks(page: &Path) -> Vec<Block> {
     blocks
 }
 
+/// The commands in the tables of a page.
+fn commands_in_tables(page: &Path) -> Vec<Block> {
+    let name = page.file_name().unwrap().to_str().unwrap();
+    let text = fs::read_to_string(page).unwrap();
+    let rows = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| line.starts_with('|'));
+    let commands = rows.flat_map(|(number, line)| {
+        let code = line.split('`').skip(1).step_by(2);
+        code.filter(|code| code.starts_with("quadrille "))
+            .map(move |code| (number, code))
+    });
+    commands
+        .map(|(number, code)| Block {
+            place: format!("{name}:{number}"),
+            is_slow: true,
+            commands: code.to_owned(),
+        })
+        .collect()
+}
+
 /// Checks that the help of each command knows the flags that a block gives it.
 fn check_flags(block: &Block) {
     let commands = block.commands.replace("\\\n", " ");
@@ -120,6 +141,12 @@ fn run(block: &Block, shared: &Path) {
 #[test]
 fn commands_of_the_readme_and_the_docs_run() {
     let mut counts = [0, 0];
+    let in_tables: Vec<_> = pages()
+        .iter()
+        .flat_map(|page| commands_in_tables(page))
+        .collect();
+    in_tables.iter().for_each(check_flags);
+    assert!(in_tables.len() > 20, "commands in tables were not found");
     for block in pages().iter().flat_map(|page| blocks(page)) {
         check_flags(&block);
         counts[usize::from(block.is_slow)] += 1;
