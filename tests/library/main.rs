@@ -8,4 +8,5 @@
 )]
 
 mod cancel;
+mod examples;
 mod tour;

@@ -1,0 +1,41 @@
+//! Sweeps a field of the emulated GPU over a scene, and plots the speedup of each method over it.
+//!
+//! ```text
+//! cargo run --release --example sweep_with_plot
+//! ```
+
+use std::path::Path;
+
+/// One view, two methods, four numbers of bins for tile coalescing. Fields are those of `quadrille sim --set`.
+const SUITE: &str = "variants = ['baseline', 'qm', 'het+qm']
+[matrix]
+tc.bins = [4, 8, 16, 32]
+[[scene]]
+name = 'vase'
+recipe = 'object'
+splats = 4000
+views = '0'
+width = 160
+";
+
+/// Writes the suite, its results and the plot to a folder; returns the exit code of the first command that fails.
+pub(crate) fn run(folder: &Path) -> std::io::Result<u8> {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (suite, rows, plot) = (at("bins.toml"), at("bins.jsonl"), at("bins.svg"));
+    std::fs::write(&suite, SUITE)?;
+    // A second run continues where the first one was stopped: rows that are there are kept.
+    let bench = ["quadrille", "--quiet", "bench", &suite, "-o", &rows];
+    let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "variant"];
+    let plot = [&["quadrille", "plot", &rows][..], &lines, &["-o", &plot]].concat();
+    for command in [bench.to_vec(), plot] {
+        let code = quadrille::cli::run_from(command);
+        if code != 0 {
+            return Ok(code);
+        }
+    }
+    Ok(0)
+}
+
+fn main() -> std::io::Result<std::process::ExitCode> {
+    run(&std::env::temp_dir()).map(Into::into)
+}
