@@ -5,7 +5,9 @@ use fearless_simd::{f32x16, i32x16, mask32x16, prelude::*, u32x8, u32x16};
 use super::items::BATCH;
 use super::tile::{BLOCK_PX, TILE_BLOCKS};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
-use quadrille_base::math::lanes::{mask_bits, sqrt_above};
+#[cfg(target_arch = "x86_64")]
+use quadrille_base::math::lanes::mask_bits;
+use quadrille_base::math::lanes::sqrt_above;
 
 /// Slack in pixels, so that rounding never loses a block.
 const SLACK_PX: f32 = 0.01;

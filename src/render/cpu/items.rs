@@ -1,6 +1,8 @@
 //! The work list of a batch: which splat goes into which block.
 
-use fearless_simd::{Level, mask8x64, prelude::*, u8x64, u16x32};
+#[cfg(target_arch = "x86_64")]
+use fearless_simd::{Level, mask8x64, u8x64};
+use fearless_simd::{prelude::*, u16x32};
 
 use super::tile::{SINK, TILE_BLOCKS};
 use quadrille_base::math::lanes::has_mask_registers;
@@ -77,6 +79,8 @@ impl Items {
     #[allow(clippy::cast_possible_truncation, reason = "bit numbers are below 64")]
     fn write<S: Simd>(&mut self, simd: S, mut at: usize, splat: u8, mask: u64) {
         self.splats[at..at + BLOCKS].fill(splat);
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = simd;
         #[cfg(target_arch = "x86_64")]
         if let Level::Avx512(_) = simd.level() {
             let all = u8x64::from_fn(simd, |b| b as u8);
