@@ -54,8 +54,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, requires = "output")]
     pub(super) resume: bool,
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
-    /// read in batches, and only splats in view are kept. Pictures are the same. Their views are those of a
-    /// camera file
+    /// read in batches, and only splats in view are kept. Pictures are the same. A camera
+    /// file must give the views
     #[arg(long, value_name = "SIZE", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
     pub(super) memory: Option<MemorySize>,
     /// Print a JSON document instead of a table

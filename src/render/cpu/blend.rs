@@ -46,7 +46,7 @@ pub(super) struct Fragments<S: Simd> {
 }
 
 impl<S: Simd> Fragments<S> {
-    /// The fragments whose alpha was kept: it is positive above the cut.
+    /// The fragments whose alpha was kept: it is positive above the cut, since every cap is.
     #[inline(always)]
     pub(super) fn of_alpha(simd: S, alpha: f32x16<S>) -> Self {
         Self {

@@ -83,13 +83,20 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
         // Closed blocks are removed from the masks here, so no item is listed for them.
         let masks = strips.block_masks(simd, &batch[..chunk.len()], tile.live);
         items.list(simd, &masks);
-        let (place, pixels) = ((simd, tile.first_block(simd)), &mut tile.blocks);
-        let work = (&items, &mut log);
-        tile.fragments_blended += if has_mask_registers(simd) {
-            draw_in_groups::<_, _, STOP>(place, pixels, &batch, work, limits, sink)
-        } else {
-            draw_in_passes::<_, _, STOP>(place, pixels, &batch, work, limits, sink)
+        let mut blender = Blender::<_, _, STOP> {
+            simd,
+            limits,
+            first_block: tile.first_block(simd),
+            pixels: &mut tile.blocks,
+            counts: LaneCounts::new(simd),
+            sink,
         };
+        if has_mask_registers(simd) {
+            draw_in_groups(&mut blender, &batch, (&items, &mut log));
+        } else {
+            draw_in_passes(&mut blender, &batch, (&items, &mut log));
+        }
+        tile.fragments_blended += blender.counts.sum(simd);
         tile.live &= !log.closed(simd, &items);
     }
 }
@@ -97,7 +104,9 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
 /// Blends the fragments of a batch's items.
 struct Blender<'a, S: Simd, L, const STOP: u8> {
     simd: S,
-    stop_at: f32,
+    limits: BlendLimits,
+    /// x and y of the pixels of the tile's first block.
+    first_block: [f32x16<S>; 2],
     pixels: &'a mut [PixelBlock],
     /// Fragments blended.
     counts: LaneCounts<S>,
@@ -116,7 +125,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     ) -> u16 {
         let (simd, block) = (self.simd, usize::from(block));
         let pixels = &mut self.pixels[block];
-        let blended = blend::<_, STOP>(simd, self.stop_at, fragments, splat.colour, pixels);
+        let blended = blend::<_, STOP>(simd, self.limits.stop_at, fragments, splat.colour, pixels);
         let number = usize::from(number) % BATCH;
         self.sink.add(simd, number, splat, block, &blended);
         self.counts.add(simd, fragments.over_cut & blended.open);
@@ -147,29 +156,21 @@ struct Shaded<'a, S: Simd> {
 }
 
 /// Draws a batch's items in groups. A group is blended while the next one is shaded: the two are independent, and
-/// shading alone is a chain of latencies too long for a core to hide. Returns the number of fragments blended.
+/// shading alone is a chain of latencies too long for a core to hide.
 #[inline(always)]
 fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
-    (simd, first_block): (S, [f32x16<S>; 2]),
-    pixels: &mut [PixelBlock],
+    blender: &mut Blender<'_, S, L, STOP>,
     batch: &[ProjectedSplat; BATCH],
     (items, log): (&Items, &mut Log),
-    limits: BlendLimits,
-    sink: &mut L,
-) -> u64 {
-    let mut blender = Blender::<_, _, STOP> {
-        simd,
-        stop_at: limits.stop_at,
-        pixels,
-        counts: LaneCounts::new(simd),
-        sink,
-    };
+) {
+    let (simd, first_block, alpha_cap) =
+        (blender.simd, blender.first_block, blender.limits.alpha_cap);
     let mut waiting: Option<Shaded<'_, S>> = None;
     for ((numbers, blocks), open) in items.groups().zip(log.groups()) {
         let splats = numbers.map(|number| &batch[usize::from(number) % BATCH]);
         let exponents = exponents(simd, splats, (first_block, blocks));
         let shaded = Shaded {
-            fragments: fragments(simd, limits.alpha_cap, exponents),
+            fragments: fragments(simd, alpha_cap, exponents),
             splats,
             numbers,
             blocks,
@@ -183,7 +184,6 @@ fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
     if let Some(ready) = waiting {
         blender.blend_group(ready);
     }
-    blender.counts.sum(simd)
 }
 
 /// Items that go through a pass before the next pass takes them.
@@ -197,20 +197,12 @@ struct PassLanes([PixelLanes; PASS]);
 /// blending in passes of their own, each with its constants in registers.
 #[inline(always)]
 fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
-    (simd, first_block): (S, [f32x16<S>; 2]),
-    pixels: &mut [PixelBlock],
+    blender: &mut Blender<'_, S, L, STOP>,
     batch: &[ProjectedSplat; BATCH],
     (items, log): (&Items, &mut Log),
-    limits: BlendLimits,
-    sink: &mut L,
-) -> u64 {
-    let mut blender = Blender::<_, _, STOP> {
-        simd,
-        stop_at: limits.stop_at,
-        pixels,
-        counts: LaneCounts::new(simd),
-        sink,
-    };
+) {
+    let (simd, first_block, alpha_cap) =
+        (blender.simd, blender.first_block, blender.limits.alpha_cap);
     let splat = |number: u8| &batch[usize::from(number) % BATCH];
     let mut lanes = PassLanes([[0.0; 16]; PASS]);
     for ((numbers, blocks), open) in items.parts(PASS).zip(log.parts(PASS)) {
@@ -221,7 +213,7 @@ fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
         }
         for lanes in &mut *lanes {
             let exponent = f32x16::load_array_ref(simd, lanes);
-            let [fragments] = fragments(simd, limits.alpha_cap, [exponent]);
+            let [fragments] = fragments(simd, alpha_cap, [exponent]);
             fragments.alpha.store_array(lanes);
         }
         let items = numbers.iter().zip(blocks).zip(open);
@@ -230,5 +222,4 @@ fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
             *open = blender.blend(&fragments, (splat(number), number), block);
         }
     }
-    blender.counts.sum(simd)
 }

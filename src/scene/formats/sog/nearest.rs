@@ -50,8 +50,8 @@ impl LaneBlock {
     }
 }
 
-/// The lane, counted through all blocks, of the nearest centroid for each of `rows`: that with the least half norm less product, and the first one of
-/// equally near ones. It has no meaning once the task is cancelled.
+/// For each of `rows`, the lane of the nearest centroid, counted through all blocks. Of centroids that are equally near, it is
+/// the first one. The result has no meaning once the task is cancelled.
 pub(super) fn nearest(
     points: &Rows,
     rows: &[u32],

@@ -232,7 +232,7 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
     grouped.collect()
 }
 
-/// Copies the rows so that those of a group follow each other, which threads then read from start to end. Also returns the
+/// Copies the rows so that the rows of a group follow each other, which threads then read from start to end. Also returns the
 /// number of each row before.
 fn regrouped(points: Rows, groups: &mut [Group]) -> (Rows, Vec<u32>) {
     let mut order = Vec::new();
