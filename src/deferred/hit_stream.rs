@@ -15,8 +15,7 @@ use super::raster::lanes::{GroupHits, TestView};
 use super::raster::traverse::{HitSink, TILE_PX, traverse};
 use super::raster::triangle::MovingTriangle;
 use super::sample::pattern::StochasticPattern;
-use super::shading::grid::ShadingGrid;
-use super::shading::grid_view::GridView;
+use super::shading::grid_cache::GridCache;
 use quadrille_base::math::fit;
 
 /// Pixels of the boxes of the triangles of a part of the raster, at most: its hits then take at most
@@ -115,7 +114,8 @@ impl StochasticFrame {
         part: &RasterPart,
         chunk: &mut HitChunk,
     ) -> RasterCounters {
-        let (view, grids) = (self.raster_view(), self.grid_view());
+        let view = self.raster_view();
+        let mut grids = GridCache::new(self.grid_view());
         let area = [0, part.rows.start, self.view.size()[0], part.rows.end];
         let mut counters = RasterCounters::default();
         let triangles = self.geometry.chunks[part.chunk].layer(layer);
@@ -126,8 +126,7 @@ impl StochasticFrame {
             let mut sink = Recorder {
                 chunk,
                 triangle,
-                grids: &grids,
-                grid: None,
+                grids: &mut grids,
                 frame: self,
                 layer,
                 alpha: None,
@@ -182,9 +181,7 @@ fn count_bins<S: Simd>(
 struct Recorder<'a> {
     chunk: &'a mut HitChunk,
     triangle: &'a MovingTriangle,
-    grids: &'a GridView,
-    /// Created lazily at the first hit.
-    grid: Option<ShadingGrid>,
+    grids: &'a mut GridCache,
     frame: &'a StochasticFrame,
     layer: Layer,
     /// Created lazily at the first hit of an alpha-tested triangle.
@@ -197,10 +194,7 @@ struct Recorder<'a> {
 impl<S: Simd> HitSink<S> for Recorder<'_> {
     #[inline(always)]
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
-        let (triangle, grids) = (self.triangle, self.grids);
-        let grid = self
-            .grid
-            .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
+        let grid = self.grids.of(self.triangle);
         let numbers = &self.pattern.block(pixel).numbers[group];
         self.block.add(numbers, hits, grid);
     }

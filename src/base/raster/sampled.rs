@@ -211,7 +211,12 @@ impl SampledPolygon {
         reason = "clamped, or of masks of 16 lanes"
     )]
     fn quad_lanes<S: Simd>(&self, simd: S, x: i32, y: i32) -> u64 {
-        let offsets = self.offsets.map(|o| i32x16::from_slice(simd, &o));
+        let [a, b, c] = &self.offsets;
+        let offsets = [
+            i32x16::from_slice(simd, a),
+            i32x16::from_slice(simd, b),
+            i32x16::from_slice(simd, c),
+        ];
         let bases = self.edges.map(|e| e.at(x, y).clamp(-CLAMP, CLAMP) as i32);
         let zero = i32x16::splat(simd, 0);
         let full = u64::from(u16::MAX >> (16 - self.samples));

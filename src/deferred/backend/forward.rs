@@ -14,8 +14,7 @@ use crate::raster::cost::RasterCounters;
 use crate::raster::lanes::GroupHits;
 use crate::raster::traverse::{HitSink, traverse};
 use crate::raster::triangle::MovingTriangle;
-use crate::shading::grid::ShadingGrid;
-use crate::shading::grid_view::GridView;
+use crate::shading::grid_cache::GridCache;
 use crate::shading::spid::Spid;
 use quadrille_mesh::frame::picture::over;
 
@@ -30,6 +29,7 @@ pub(super) struct ForwardTarget<'a> {
     /// Shader of quads, for a picture.
     pub(super) shader: Option<QuadShader<'a>>,
     pub(super) memo: Memo<QuadColours>,
+    pub(super) grids: GridCache,
     /// Depths of samples, in the order of `colours`.
     pub(super) depths: &'a mut [f32],
     /// Premultiplied colours of samples and their alpha; empty without a picture.
@@ -72,12 +72,10 @@ impl ForwardTarget<'_> {
         counters: &mut RasterCounters,
     ) {
         let frame = self.frame;
-        let (view, grids, area) = (frame.raster_view(), frame.grid_view(), self.area);
+        let (view, area) = (frame.raster_view(), self.area);
         let mut sink = ForwardDraw {
             target: self,
             triangle,
-            grids: &grids,
-            grid: None,
             layer,
             alpha: None,
             block: BlockHits::default(),
@@ -105,9 +103,6 @@ impl ForwardTarget<'_> {
 struct ForwardDraw<'t, 'a> {
     target: &'t mut ForwardTarget<'a>,
     triangle: &'t MovingTriangle,
-    grids: &'t GridView,
-    /// Created lazily at the first hit.
-    grid: Option<ShadingGrid>,
     layer: Layer,
     /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
@@ -118,10 +113,7 @@ struct ForwardDraw<'t, 'a> {
 impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
     #[inline(always)]
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
-        let (triangle, grids) = (self.triangle, self.grids);
-        let grid = self
-            .grid
-            .get_or_insert_with(|| ShadingGrid::new(triangle, grids));
+        let grid = self.target.grids.of(self.triangle);
         let numbers = &self.target.frame.pattern.block(pixel).numbers[group];
         self.block.add(numbers, hits, grid);
     }

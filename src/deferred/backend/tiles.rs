@@ -13,6 +13,7 @@ use crate::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::forward::memo::Memo;
 use crate::frame::StochasticFrame;
 use crate::raster::cost::RasterCounters;
+use crate::shading::grid_cache::GridCache;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_mesh::shade::Shader;
 
@@ -362,6 +363,7 @@ impl<'a> Backend<'a> {
             width,
             shader,
             memo: Memo::new(self.pass.memo_quads),
+            grids: GridCache::new(self.frame.grid_view()),
             depths: &mut self.depths,
             colours: &mut self.colours,
             covered,

@@ -274,8 +274,14 @@ impl<S: Simd> RectLanes<S> {
     #[inline(always)]
     pub fn splat(simd: S, rect: &Rect) -> Self {
         Self {
-            least: rect.least.map(|v| f32x16::splat(simd, v)),
-            greatest: rect.greatest.map(|v| f32x16::splat(simd, v)),
+            least: [
+                f32x16::splat(simd, rect.least[0]),
+                f32x16::splat(simd, rect.least[1]),
+            ],
+            greatest: [
+                f32x16::splat(simd, rect.greatest[0]),
+                f32x16::splat(simd, rect.greatest[1]),
+            ],
         }
     }
 

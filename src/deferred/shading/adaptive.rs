@@ -9,9 +9,14 @@ use crate::camera::lens::LensShear;
 use crate::raster::triangle::MovingTriangle;
 
 /// Greatest spacing of shading points, in pixels.
-const MOST_PX: f64 = 16.0;
+pub(super) const MOST_PX: f64 = 16.0;
 /// Motion below which a direction is not taken from it, in pixels.
 const LEAST_MOTION_PX: f64 = 1e-3;
+/// Variance of the disc of a circle of confusion over its squared diameter, in units of the variance of a
+/// box of side 1.
+const DISC_VARIANCE: f64 = 0.75;
+/// Barycentrics of the corners.
+const CORNERS: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// Greatest distances of shading points along two perpendicular directions of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,42 +49,105 @@ impl Spacing {
     }
 }
 
-/// The spacing of a triangle's shading points. The blur is the least over the corners at both ends of the
-/// shutter, so that no part of the triangle is shaded more coarsely than its own blur allows; there is no
-/// defocus where the plane in focus cuts the triangle.
-pub fn spacing(triangle: &MovingTriangle, shear: &LensShear, quality: f64) -> Spacing {
-    let ends = [triangle.start, triangle.end()].map(|corners| corners.map(|p| p.map(f64::from)));
-    let corners = || ends.iter().flatten();
-    if corners().any(|p| p[2] <= 0.0) {
-        return Spacing::PIXEL;
+/// The blur of a triangle by motion and defocus.
+#[derive(Debug, Clone, Copy)]
+pub struct Blur<'a> {
+    shear: &'a LensShear,
+    /// Scale of the cells.
+    quality: f64,
+    /// Distances of the corners at both ends of the shutter.
+    distances: [[f64; 3]; 2],
+    /// Unit vector along the mean motion of the corners, or to the right if nothing moves.
+    direction: [f64; 2],
+    /// Least motion of the corners along the direction, in pixels.
+    motion_px: f64,
+}
+
+impl<'a> Blur<'a> {
+    /// The blur of a triangle behind a lens. Triangles with a corner behind the eye at one of the ends count
+    /// as not moving.
+    pub fn new(triangle: &MovingTriangle, shear: &'a LensShear, quality: f64) -> Self {
+        let ends =
+            [triangle.start, triangle.end()].map(|corners| corners.map(|p| p.map(f64::from)));
+        let mut blur = Self {
+            shear,
+            quality,
+            distances: ends.map(|corners| corners.map(|p| p[2])),
+            direction: Spacing::PIXEL.direction,
+            motion_px: 0.0,
+        };
+        if blur.distances.iter().flatten().any(|z| *z <= 0.0) {
+            return blur;
+        }
+        let moves = [0, 1, 2]
+            .map(|i| [0, 1].map(|k| ends[1][i][k] / ends[1][i][2] - ends[0][i][k] / ends[0][i][2]));
+        let length = |m: &[f64; 2]| m[0].hypot(m[1]);
+        let mean = [0, 1].map(|k| (moves[0][k] + moves[1][k] + moves[2][k]) / 3.0);
+        if length(&mean) > LEAST_MOTION_PX {
+            blur.direction = mean.map(|v| v / length(&mean));
+        }
+        // Only the part of each corner's motion along the common direction blurs along it.
+        let along = moves.map(|m| (m[0] * blur.direction[0] + m[1] * blur.direction[1]).max(0.0));
+        blur.motion_px = along.iter().copied().fold(f64::INFINITY, f64::min);
+        blur
     }
-    let blur = |p: &[f64; 3]| 2.0 * shear.at(p[2])[0] / p[2];
-    let changes_sign = corners().any(|p| blur(p) > 0.0) && corners().any(|p| blur(p) < 0.0);
-    let coc = if changes_sign {
-        0.0
-    } else {
-        corners()
-            .map(|p| blur(p).abs())
-            .fold(f64::INFINITY, f64::min)
-    };
-    let moves = [0, 1, 2]
-        .map(|i| [0, 1].map(|k| ends[1][i][k] / ends[1][i][2] - ends[0][i][k] / ends[0][i][2]));
-    let length = |m: &[f64; 2]| m[0].hypot(m[1]);
-    let mean = [0, 1].map(|k| (moves[0][k] + moves[1][k] + moves[2][k]) / 3.0);
-    let direction = if length(&mean) > LEAST_MOTION_PX {
-        mean.map(|v| v / length(&mean))
-    } else {
-        [1.0, 0.0]
-    };
-    // Only the part of each corner's motion along the common direction blurs along it.
-    let along = moves.map(|m| (m[0] * direction[0] + m[1] * direction[1]).max(0.0));
-    let motion = along.iter().copied().fold(f64::INFINITY, f64::min);
-    let defocus = 1.0 + 0.75 * coc * coc;
-    let size = |variance: f64| (quality * variance.sqrt()).clamp(1.0, MOST_PX);
-    let px = [size(defocus + motion * motion), size(defocus)];
-    #[allow(clippy::float_cmp, reason = "clamped to exactly 1")]
-    if px == [1.0; 2] {
-        return Spacing::PIXEL;
+
+    /// The spacing for the whole triangle.
+    pub fn whole(&self) -> Spacing {
+        self.spacing(&CORNERS)
     }
-    Spacing { direction, px }
+
+    /// The spacing for a convex part of the triangle, given the barycentrics of its corners. The blur is the
+    /// least over the corners at both ends of the shutter, so that nothing in the part is shaded more coarsely
+    /// than its own blur allows; there is no defocus where the plane in focus cuts the part.
+    pub fn spacing(&self, part: &[[f64; 3]]) -> Spacing {
+        let coc_px = |z: f64| 2.0 * self.shear.at(z)[0] / z;
+        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (distances, weights) in self
+            .distances
+            .iter()
+            .flat_map(|end| part.iter().map(move |weights| (end, weights)))
+        {
+            let z: f64 = (0..3).map(|i| weights[i] * distances[i]).sum();
+            if z <= 0.0 || z.is_nan() {
+                return Spacing::PIXEL;
+            }
+            least = least.min(coc_px(z));
+            greatest = greatest.max(coc_px(z));
+        }
+        self.with_coc(least.max(-greatest).max(0.0))
+    }
+
+    /// The spacing for a circle of confusion of the given diameter in pixels.
+    pub(super) fn with_coc(&self, coc_px: f64) -> Spacing {
+        let defocus = 1.0 + DISC_VARIANCE * coc_px * coc_px;
+        let size = |variance: f64| (self.quality * variance.sqrt()).clamp(1.0, MOST_PX);
+        let px = [
+            size(defocus + self.motion_px * self.motion_px),
+            size(defocus),
+        ];
+        #[allow(clippy::float_cmp, reason = "clamped to exactly 1")]
+        if px == [1.0; 2] {
+            return Spacing::PIXEL;
+        }
+        let direction = self.direction;
+        Spacing { direction, px }
+    }
+
+    /// Diameter in pixels of the least circle of confusion that allows cells of the given side across the
+    /// motion; NaN if all do.
+    pub(super) fn coc_for(&self, side_px: f64) -> f64 {
+        (((side_px / self.quality).powi(2) - 1.0) / DISC_VARIANCE).sqrt()
+    }
+
+    /// Coefficients of the diameter of the circle of confusion in pixels, negative in front of the plane in
+    /// focus, as a function of `1 / Z`: of the constant and of `1 / Z`.
+    pub(super) fn coc_by_nearness(&self) -> [f64; 2] {
+        [self.shear.a[0], self.shear.b[0]].map(|v| 2.0 * f64::from(v))
+    }
+
+    /// Whether a corner changes its distance while the shutter is open.
+    pub(super) fn moves_in_depth(&self) -> bool {
+        self.distances[0] != self.distances[1]
+    }
 }

@@ -6,15 +6,19 @@
 //! picture as cells, so that a triangle without blur is shaded as by multisampling. A grid of larger cells is
 //! fitted to the triangle.
 
+use std::sync::Arc;
+
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use nalgebra::Vector3;
 
-use super::adaptive::{Spacing, spacing};
+use super::adaptive::{Blur, Spacing};
+use super::bands::Bands;
+use super::cells::{Cells, morton_lanes};
 use super::grid_view::{GridRule, GridView, SUBPIXELS};
 use super::region::Region;
-use super::spid::{MAX_GRID_SIDE, Spid};
+use super::spid::Spid;
 use crate::raster::triangle::MovingTriangle;
-use quadrille_base::math::{narrow, whole};
+use quadrille_base::math::whole;
 use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::shade::TrianglePlanes;
 
@@ -22,19 +26,17 @@ use quadrille_mesh::shade::TrianglePlanes;
 const BARYCENTRIC_CELLS: f32 = 2048.0;
 
 /// The shading grid of a triangle.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ShadingGrid {
     /// Corners in shading space: column and row in pixels from the picture's centre, times `Z`, and `Z`.
     corners: [[f32; 3]; 3],
     /// Distance of the near plane if a part of the triangle is nearer, or else 0. The points of hits there
     /// are moved to the near plane.
     near: f32,
-    /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
-    basis: [[f32; 2]; 2],
-    /// The first column and row, in cells from the picture's centre.
-    first: [f32; 2],
-    /// Number of columns and rows, less one.
-    last: [f32; 2],
+    /// Cells of a triangle that is not cut into bands.
+    cells: Cells,
+    /// Bands with cells of their own; none for most triangles.
+    bands: Option<Arc<Bands>>,
     /// Whether the grid is one of barycentric coordinates, since the triangle has no place on the
     /// picture.
     pub is_barycentric: bool,
@@ -48,72 +50,37 @@ impl ShadingGrid {
     /// covers the part in front of the near plane. If the triangle has no place at any of them, its
     /// barycentrics are divided into 2048x2048 cells.
     pub fn new(triangle: &MovingTriangle, view: &GridView) -> Self {
-        let spacing = match view.rule {
-            GridRule::Pixel => Spacing::PIXEL,
-            GridRule::Adaptive { quality } => spacing(triangle, &view.shear, quality),
+        let blur = match view.rule {
+            GridRule::Pixel => None,
+            GridRule::Adaptive { quality } => Some(Blur::new(triangle, &view.shear, quality)),
         };
+        let spacing = blur.as_ref().map_or(Spacing::PIXEL, Blur::whole);
         let instants = [0.5, 0.0, 1.0].into_iter().map(|time| triangle.at(time));
         let directions = spacing.with_px([1.0; 2]).basis();
         let Some(region) = Region::first(instants, view, directions) else {
             return Self::barycentric();
         };
-        let pixels = (spacing == Spacing::PIXEL).then(|| Self::of_pixels(&region, view.centre));
-        pixels
-            .flatten()
-            .unwrap_or_else(|| Self::fitted(&region, &spacing))
+        let cells = Cells::new(&region, &spacing, view.centre);
+        Self {
+            corners: region.corners,
+            near: region.near,
+            cells,
+            bands: blur
+                .and_then(|blur| Bands::new(&region, &blur, &cells, view))
+                .map(Arc::new),
+            is_barycentric: false,
+            is_coarsened: cells.is_coarsened,
+        }
     }
 
-    fn barycentric() -> Self {
+    pub(crate) fn barycentric() -> Self {
         let side = BARYCENTRIC_CELLS;
         Self {
             corners: [[0.0, 0.0, 1.0], [side, 0.0, 1.0], [0.0, side, 1.0]],
             near: 0.0,
-            basis: [[1.0, 0.0], [0.0, 1.0]],
-            first: [0.0; 2],
-            last: [side - 1.0; 2],
+            cells: Cells::at(&Spacing::PIXEL, [0.0; 2], [f64::from(side) - 1.0; 2]),
+            bands: None,
             is_barycentric: true,
-            is_coarsened: false,
-        }
-    }
-
-    /// The grid whose cells are the pixels of the picture; its quads are quads of the picture. `None` if it
-    /// has too many cells.
-    fn of_pixels(region: &Region, centre: [f64; 2]) -> Option<Self> {
-        // The picture's centre may lie inside a pixel.
-        let first = [0, 1].map(|k| 2.0 * ((region.least[k] + centre[k]) / 2.0).floor() - centre[k]);
-        let last = [0, 1].map(|k| (region.greatest[k] - first[k]).floor());
-        let is_small = last.iter().all(|c| *c < f64::from(MAX_GRID_SIDE));
-        is_small.then(|| Self::of_cells(region, &Spacing::PIXEL, first, last))
-    }
-
-    /// The grid with the fewest quads whose cells are no larger than a spacing and no smaller than a pixel. It
-    /// is aligned to the directions of the spacing and centred on the region. It fills the region unless its
-    /// cells are pixels, so that few shading points lie outside the triangle.
-    fn fitted(region: &Region, spacing: &Spacing) -> Self {
-        let most = f64::from(MAX_GRID_SIDE / 2);
-        let size = region.size();
-        let needed = [0, 1].map(|k| (size[k] / (2.0 * spacing.px[k])).ceil().max(1.0));
-        let quads = needed.map(|quads| quads.min(most));
-        let px = [0, 1].map(|k| (size[k] / (2.0 * quads[k])).max(1.0));
-        let middle = [0, 1].map(|k| f64::midpoint(region.least[k], region.greatest[k]));
-        let first = [0, 1].map(|k| middle[k] / px[k] - quads[k]);
-        let last = quads.map(|quads| 2.0 * quads - 1.0);
-        Self {
-            is_coarsened: needed != quads,
-            ..Self::of_cells(region, &spacing.with_px(px), first, last)
-        }
-    }
-
-    /// The grid with a spacing of its cells, given its first column and row, in cells from the picture's
-    /// centre, and the numbers of columns and rows less one.
-    fn of_cells(region: &Region, spacing: &Spacing, first: [f64; 2], last: [f64; 2]) -> Self {
-        Self {
-            corners: region.corners,
-            near: region.near,
-            basis: spacing.basis().map(|row| row.map(narrow)),
-            first: first.map(narrow),
-            last: last.map(narrow),
-            is_barycentric: false,
             is_coarsened: false,
         }
     }
@@ -132,19 +99,11 @@ impl ShadingGrid {
             z = if (z - least) * sum > 0.0 { z } else { least };
         }
         let place = [mix(0) / z, mix(1) / z].map(|v| (v * SUBPIXELS + 0.5).floor() / SUBPIXELS);
-        let cell = [0, 1].map(|k| {
-            let along = self.basis[k][0] * place[0] + self.basis[k][1] * place[1];
-            let cell = (along - self.first[k]).floor();
-            // Comparisons instead of `clamp`, since they make 0 of NaN as the lanes do.
-            let cell = if cell > 0.0 { cell } else { 0.0 };
-            if cell < self.last[k] {
-                cell
-            } else {
-                self.last[k]
-            }
-        });
-        let cell = cell.map(whole);
-        Spid::new(0, cell).morton
+        let cells = self
+            .bands
+            .as_ref()
+            .map_or(&self.cells, |bands| bands.at(place));
+        Spid::new(0, cells.cell(place).map(whole)).morton
     }
 
     /// [`ShadingGrid::map`] of sixteen hits.
@@ -157,11 +116,14 @@ impl ShadingGrid {
             let is_beyond = ((z - least) * sum).simd_gt(f32x16::splat(simd, 0.0));
             z = is_beyond.select(z, least);
         }
-        let x = rounded(self.mix(weights, 0) / z);
-        let y = rounded(self.mix(weights, 1) / z);
-        let column = self.cells(simd, 0, x, y);
-        let row = self.cells(simd, 1, x, y);
-        column | row << 1
+        let place = [
+            rounded(self.mix(weights, 0) / z),
+            rounded(self.mix(weights, 1) / z),
+        ];
+        morton_lanes(match &self.bands {
+            Some(bands) => bands.cell_lanes(simd, place),
+            None => self.cells.cell_lanes(simd, place),
+        })
     }
 
     /// A coordinate of the corners, weighted.
@@ -171,28 +133,17 @@ impl ShadingGrid {
             + weights[2] * self.corners[2][k]
     }
 
-    /// Columns or rows of cells, with their bits spread.
-    #[inline(always)]
-    fn cells<S: Simd>(&self, simd: S, k: usize, x: f32x16<S>, y: f32x16<S>) -> u32x16<S> {
-        let zero = f32x16::splat(simd, 0.0);
-        let last = f32x16::splat(simd, self.last[k]);
-        let along = x * self.basis[k][0] + y * self.basis[k][1];
-        let cell = (along - self.first[k]).floor();
-        let cell = cell.simd_gt(zero).select(cell, zero);
-        let cell = cell.simd_lt(last).select(cell, last);
-        spread(cell.to_int::<u32x16<S>>())
-    }
-
     /// Position of a grid point in shading space: column and row in pixels from the picture's centre. The
     /// point may lie beyond the grid.
     pub fn position(&self, point: [i32; 2]) -> [f64; 2] {
-        let w = [0, 1].map(|k| f64::from(self.first[k]) + f64::from(point[k]) + 0.5);
-        let [[a, b], [c, d]] = self.basis.map(|row| row.map(f64::from));
-        let determinant = a * d - b * c;
-        [
-            (d * w[0] - b * w[1]) / determinant,
-            (a * w[1] - c * w[0]) / determinant,
-        ]
+        let bands = self.bands.as_ref();
+        let cells = bands.map_or(&self.cells, |bands| bands.of_point(point));
+        cells.position(point)
+    }
+
+    /// Whether the triangle is cut into bands.
+    pub(super) fn has_bands(&self) -> bool {
+        self.bands.is_some()
     }
 
     /// Barycentrics as functions of the place in shading space; `None` for a triangle without an area.
@@ -216,15 +167,6 @@ fn rounded<S: Simd>(v: f32x16<S>) -> f32x16<S> {
     (v * SUBPIXELS + 0.5).floor() / SUBPIXELS
 }
 
-/// Moves each bit of numbers of 16 bits to twice its position.
-#[inline(always)]
-fn spread<S: Simd>(v: u32x16<S>) -> u32x16<S> {
-    let v = (v | v << 8) & 0x00ff_00ff_u32;
-    let v = (v | v << 4) & 0x0f0f_0f0f_u32;
-    let v = (v | v << 2) & 0x3333_3333_u32;
-    (v | v << 1) & 0x5555_5555_u32
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -232,7 +174,7 @@ mod tests {
 
     use super::*;
     use crate::camera::lens::LensShear;
-    use quadrille_base::math::SimdLevel;
+    use quadrille_base::math::{SimdLevel, narrow};
 
     const VIEW: GridView = GridView {
         rule: GridRule::Pixel,
@@ -261,7 +203,7 @@ mod tests {
     fn cells_are_pixels_and_points_come_back() {
         let grid = ShadingGrid::new(&still(), &VIEW);
         let planes = grid.planes().unwrap();
-        let [columns, rows] = grid.last.map(whole);
+        let [columns, rows] = grid.cells.last.map(whole);
         assert!(columns > 10 && rows > 5);
         let mut inside = 0;
         for row in 0..rows {
@@ -294,8 +236,8 @@ mod tests {
         let by = |[x, y, z]: [f64; 3]| [[x, y, z], [x + 8.0 * z, y, z]];
         let moving = ShadingGrid::new(&triangle([by(a), by(b), by(c)]), &VIEW);
         let grid = ShadingGrid::new(&still(), &VIEW);
-        assert_eq!(moving.first[0], grid.first[0] + 4.0);
-        assert_eq!(moving.last, grid.last);
+        assert_eq!(moving.cells.first[0], grid.cells.first[0] + 4.0);
+        assert_eq!(moving.cells.last, grid.cells.last);
         // Half-way it is nearer than the near plane.
         let near = [a, b, c].map(|[x, y, z]| [[x, y, z], [x, y, -1.5]]);
         let at_start = ShadingGrid::new(&triangle(near), &VIEW);
@@ -327,7 +269,7 @@ mod tests {
         let grid = floor();
         assert!(!grid.is_barycentric && !grid.is_coarsened && grid.is_front());
         // Rows 1 to 20 of the picture's lower half; the centre lies at row 16.5.
-        assert_eq!(grid.first[1], 1.5 - 2.0);
+        assert_eq!(grid.cells.first[1], 1.5 - 2.0);
         let point = |weights: [f32; 3]| {
             let morton = grid.map(weights);
             Spid {
@@ -338,7 +280,7 @@ mod tests {
         };
         let farthest = point([0.0, 0.0, 1.0]);
         let near = point([0.325, 0.325, 0.35]);
-        assert!(farthest[1] <= 1 && f32::from(near[1]) == grid.last[1]);
+        assert!(farthest[1] <= 1 && f32::from(near[1]) == grid.cells.last[1]);
         // At any factor of the weights: half-way to the corners behind the eye.
         for factor in [1.0, -4.0] {
             assert_eq!(point([0.25, 0.25, 0.5].map(|w: f32| factor * w)), near);
@@ -359,7 +301,7 @@ mod tests {
         let corners = still().start.map(|p| p.map(f64::from));
         let moved = |k: f64, [x, y, z]: [f64; 3]| [x + k * by[0] * z, y + k * by[1] * z, z];
         let moving = triangle(corners.map(|p| [moved(-0.5, p), moved(0.5, p)]));
-        let asked = spacing(&moving, &view.shear, quality).px;
+        let asked = Blur::new(&moving, &view.shear, quality).whole().px;
         (ShadingGrid::new(&moving, &view), asked)
     }
 
@@ -381,12 +323,15 @@ mod tests {
             assert!(!grid.is_coarsened && !grid.is_barycentric);
             let places = grid.corners.map(|[x, y, z]| {
                 let [x, y] = [x, y].map(|v| f64::from(v / z));
-                grid.basis.map(|[a, b]| f64::from(a) * x + f64::from(b) * y)
+                grid.cells
+                    .basis
+                    .map(|[a, b]| f64::from(a) * x + f64::from(b) * y)
             });
             for k in 0..2 {
                 let [a, b, c] = places.map(|place| place[k]);
                 let (least, greatest) = (a.min(b).min(c), a.max(b).max(c));
-                let [columns, first] = [grid.last[k] + 1.0, grid.first[k]].map(f64::from);
+                let [columns, first] =
+                    [grid.cells.last[k] + 1.0, grid.cells.first[k]].map(f64::from);
                 let close = |a: f64, b: f64| (a - b).abs() < 0.02;
                 // Whole quads, with the same rest on both sides of the triangle.
                 assert_eq!(columns % 2.0, 0.0);
@@ -394,7 +339,7 @@ mod tests {
                     close(least - first, first + columns - greatest),
                     "{by:?} {coc}"
                 );
-                let [a, b] = grid.basis[k].map(f64::from);
+                let [a, b] = grid.cells.basis[k].map(f64::from);
                 let side = 1.0 / a.hypot(b);
                 assert!(side > 0.999 && side < asked[k] + 0.01, "{side} {asked:?}");
                 // No rest unless a quad of pixels is larger than the triangle.
@@ -407,7 +352,7 @@ mod tests {
                 assert!(columns < 2.5 || size / (columns - 2.0) > asked[k] - 0.01);
             }
             #[allow(clippy::cast_possible_truncation, reason = "small grids")]
-            let last = grid.last.map(|v| v as i32);
+            let last = grid.cells.last.map(|v| v as i32);
             let mut inside = 0;
             for (row, column) in (0..=last[1]).flat_map(|r| (0..=last[0]).map(move |c| (r, c))) {
                 let [x, y] = grid.position([column, row]);
@@ -445,7 +390,7 @@ mod tests {
                 },
             );
             assert!(grid.is_coarsened && !grid.is_barycentric);
-            assert_eq!(grid.last, [65_535.0; 2]);
+            assert_eq!(grid.cells.last, [65_535.0; 2]);
             let corner = |weights| {
                 let morton = grid.map(weights);
                 Spid {
@@ -460,12 +405,33 @@ mod tests {
         }
     }
 
+    /// The grid of a large triangle that reaches through the plane in focus.
+    fn through_focus() -> ShadingGrid {
+        let view = GridView {
+            rule: GridRule::Adaptive { quality: 0.5 },
+            shear: LensShear {
+                a: [20.0; 2],
+                b: [-60.0; 2],
+            },
+            ..VIEW
+        };
+        let corners = [
+            [-60.0, -80.0, 2.0],
+            [120.0, 90.0, 4.0],
+            [-90.0, 400.0, 20.0],
+        ];
+        let grid = ShadingGrid::new(&triangle(corners.map(|p| [p; 2])), &view);
+        assert!(grid.bands.is_some());
+        grid
+    }
+
     #[test]
     fn lanes_map_to_the_same_points() {
         let grids = [
             ShadingGrid::new(&still(), &VIEW),
             fitted([3.0, -9.0], 2.0).0,
             floor(),
+            through_focus(),
         ];
         for level in SimdLevel::all() {
             for grid in &grids {

@@ -20,6 +20,8 @@ pub(super) struct Region {
     pub(super) least: [f64; 2],
     /// Greatest coordinates.
     pub(super) greatest: [f64; 2],
+    /// Whether only the part that is in front of the near plane and around the picture counts.
+    is_clipped: bool,
 }
 
 impl Region {
@@ -45,20 +47,18 @@ impl Region {
         if corners.iter().any(|p| p[2] < view.near) {
             return None;
         }
-        let places = corners.map(|[x, y, z]| [x, y].map(|v| f64::from(v) / f64::from(z)));
-        Self::around(corners, 0.0, &places, basis)
+        Self::around(corners, 0.0, &places(corners), basis)
     }
 
     fn clipped(corners: [[f32; 3]; 3], view: &GridView, basis: [[f64; 2]; 2]) -> Option<Self> {
-        let points = corners.map(|p| {
-            let [xz, yz, z] = p.map(f64::from);
-            HomogeneousPoint { xz, yz, z }
-        });
-        let polygon = clip(points, view.near.into(), view.reach_px);
-        let places: Vec<_> = polygon.iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect();
         let is_cut = corners.iter().any(|p| p[2] < view.near);
         let near = if is_cut { view.near } else { 0.0 };
-        Self::around(corners, near, &places, basis)
+        let polygon = clipped_polygon(corners, view);
+        let region = Self::around(corners, near, &polygon, basis)?;
+        Some(Self {
+            is_clipped: true,
+            ..region
+        })
     }
 
     /// The bounding rectangle of a polygon; `None` if the polygon is too thin.
@@ -86,7 +86,22 @@ impl Region {
             near,
             least,
             greatest,
+            is_clipped: false,
         })
+    }
+
+    /// Places of the corners of the part of the triangle that the region bounds.
+    pub(super) fn polygon(&self, view: &GridView) -> Vec<[f64; 2]> {
+        if self.is_clipped {
+            clipped_polygon(self.corners, view)
+        } else {
+            places(self.corners).to_vec()
+        }
+    }
+
+    /// The bounding rectangle of a part of the triangle in other directions; `None` if the part is too thin.
+    pub(super) fn within(&self, part: &[[f64; 2]], basis: [[f64; 2]; 2]) -> Option<Self> {
+        Self::around(self.corners, self.near, part, basis)
     }
 
     /// Lengths of the sides in pixels.
@@ -97,6 +112,21 @@ impl Region {
     fn is_large(&self) -> bool {
         self.size().iter().any(|side| *side > MOST_PX)
     }
+}
+
+/// Places of corners on the picture.
+fn places(corners: [[f32; 3]; 3]) -> [[f64; 2]; 3] {
+    corners.map(|[x, y, z]| [x, y].map(|v| f64::from(v) / f64::from(z)))
+}
+
+/// The part of a triangle in front of the near plane and around the picture.
+fn clipped_polygon(corners: [[f32; 3]; 3], view: &GridView) -> Vec<[f64; 2]> {
+    let points = corners.map(|p| {
+        let [xz, yz, z] = p.map(f64::from);
+        HomogeneousPoint { xz, yz, z }
+    });
+    let polygon = clip(points, view.near.into(), view.reach_px);
+    polygon.iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect()
 }
 
 /// Height of the triangle that stands on the longest side of a convex polygon and has the same area; 0 for an
