@@ -1,6 +1,7 @@
 //! The call of gsplat: splats in arrays of the caller, from several cameras at once.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -21,10 +22,16 @@ use crate::scene::output_format;
 /// Doubles in C order.
 type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
-/// Splats whose entries of `meta` are computed at a time, on all threads.
-const BATCH: usize = 1 << 16;
-/// Least number of them that a thread takes: fewer take less time than to hand them over.
-const PIECE: usize = 1 << 10;
+/// Most splats with which a call leaves its renderer to the next one, whose arrays take 76 bytes per splat.
+const KEPT_SPLATS: usize = 100_000;
+/// The renderer of an earlier call. In a child forked while it was taken, the lock stays taken, and calls make their own.
+static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
+
+/// An idle renderer, or a new one.
+fn renderer() -> Renderer {
+    let idle = IDLE.try_lock().ok().and_then(|mut idle| idle.take());
+    idle.unwrap_or_default()
+}
 
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
 type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
@@ -90,30 +97,6 @@ fn cameras_of(
     cameras.map(camera).collect()
 }
 
-/// A splat that a camera sees.
-struct Seen {
-    row: u32,
-    radii: [i32; 2],
-    mean: [f32; 2],
-    depth: f32,
-    conic: [f32; 3],
-    opacity: f32,
-}
-
-impl Seen {
-    fn of(splat: &ProjectedSplat, centre: [f32; 2]) -> Self {
-        let radii = splat.radii();
-        Self {
-            row: splat.index,
-            radii: radii.map(|radius| i32::try_from(radius).unwrap_or(i32::MAX)),
-            mean: [splat.mean_px[0] + centre[0], splat.mean_px[1] + centre[1]],
-            depth: splat.depth,
-            conic: splat.conic(),
-            opacity: splat.opacity(),
-        }
-    }
-}
-
 /// The splats that cameras see, one element per pair of a camera and a splat.
 #[derive(Default)]
 struct Pairs {
@@ -139,28 +122,38 @@ impl Pairs {
         }
     }
 
-    /// Adds the splats that a camera sees: at the end if `splats` is `None`, else at their rows of so many.
+    /// Adds the splats that a camera sees, on all threads: at the end if `splats` is `None`, else at their rows of so many.
     fn add(&mut self, camera: usize, view: &Camera, renderer: &Renderer, splats: Option<usize>) {
         let centre = [view.width, view.height].map(|side| side as f32 / 2.0);
-        let mut drawn = renderer.drawn().map(|(splat, _)| splat);
-        let mut at = match splats {
+        let chunks = renderer.drawn_chunks().map(|(splats, _)| splats);
+        let chunks: Vec<&[ProjectedSplat]> = chunks.filter(|chunk| !chunk.is_empty()).collect();
+        let first = match splats {
             Some(splats) => camera * splats,
-            None => self.grow(camera, renderer.drawn().count()),
+            None => self.grow(camera, chunks.iter().map(|chunk| chunk.len()).sum()),
         };
-        loop {
-            let batch: Vec<&ProjectedSplat> = drawn.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                return;
-            }
-            if splats.is_some() {
-                let seen = batch.par_iter().map(|splat| Seen::of(splat, centre));
-                let seen: Vec<Seen> = seen.collect();
-                self.put(at, &seen);
-            } else {
-                self.fill(at, &batch, centre);
-                at += batch.len();
-            }
+        let mut rest = self.part(first);
+        let mut parts = Vec::with_capacity(chunks.len());
+        let mut taken = 0;
+        for chunk in chunks {
+            // Rows ascend from chunk to chunk.
+            let end = match splats {
+                Some(_) => chunk[chunk.len() - 1].index as usize + 1,
+                None => taken + chunk.len(),
+            };
+            let (part, after) = rest.split_at(end - taken);
+            parts.push((part, chunk, taken));
+            (rest, taken) = (after, end);
         }
+        let parts = parts.into_par_iter();
+        parts.for_each(|(mut part, chunk, taken)| {
+            for (number, splat) in chunk.iter().enumerate() {
+                let at = match splats {
+                    Some(_) => splat.index as usize - taken,
+                    None => number,
+                };
+                part.write(at, splat, centre);
+            }
+        });
     }
 
     /// Adds zeros for the splats of a camera; returns the place of the first one.
@@ -186,38 +179,15 @@ impl Pairs {
         first
     }
 
-    /// Writes a batch of splats from `at` on.
-    fn fill(&mut self, at: usize, batch: &[&ProjectedSplat], centre: [f32; 2]) {
-        let places = at..at + batch.len();
-        let arrays = (
-            batch,
-            &mut self.splats[places.clone()],
-            &mut self.radii[places.clone()],
-            &mut self.means[places.clone()],
-            &mut self.depths[places.clone()],
-            &mut self.conics[places.clone()],
-            &mut self.opacities[places],
-        );
-        let pairs = arrays.into_par_iter().with_min_len(PIECE);
-        pairs.for_each(|(splat, row, radii, mean, depth, conic, opacity)| {
-            let seen = Seen::of(splat, centre);
-            *row = i64::from(seen.row);
-            *radii = seen.radii;
-            *mean = seen.mean;
-            *depth = seen.depth;
-            *conic = seen.conic;
-            *opacity = seen.opacity;
-        });
-    }
-
-    fn put(&mut self, first: usize, seen: &[Seen]) {
-        for seen in seen {
-            let at = first + seen.row as usize;
-            self.radii[at] = seen.radii;
-            self.means[at] = seen.mean;
-            self.depths[at] = seen.depth;
-            self.conics[at] = seen.conic;
-            self.opacities[at] = seen.opacity;
+    /// The pairs from `first` on.
+    fn part(&mut self, first: usize) -> Part<'_> {
+        Part {
+            splats: self.splats.get_mut(first..).unwrap_or_default(),
+            radii: &mut self.radii[first..],
+            means: &mut self.means[first..],
+            depths: &mut self.depths[first..],
+            conics: &mut self.conics[first..],
+            opacities: &mut self.opacities[first..],
         }
     }
 
@@ -241,6 +211,58 @@ impl Pairs {
         named.push(("conics", array(py, self.conics.into_flattened(), &with(3))?));
         named.push(("opacities", array(py, self.opacities, &shape)?));
         Ok(named)
+    }
+}
+
+/// Consecutive pairs.
+struct Part<'a> {
+    /// Empty if pairs are found by their place.
+    splats: &'a mut [i64],
+    radii: &'a mut [[i32; 2]],
+    means: &'a mut [[f32; 2]],
+    depths: &'a mut [f32],
+    conics: &'a mut [[f32; 3]],
+    opacities: &'a mut [f32],
+}
+
+impl Part<'_> {
+    fn split_at(self, pairs: usize) -> (Self, Self) {
+        let splats = self.splats.split_at_mut(pairs.min(self.splats.len()));
+        let radii = self.radii.split_at_mut(pairs);
+        let means = self.means.split_at_mut(pairs);
+        let depths = self.depths.split_at_mut(pairs);
+        let conics = self.conics.split_at_mut(pairs);
+        let opacities = self.opacities.split_at_mut(pairs);
+        let first = Self {
+            splats: splats.0,
+            radii: radii.0,
+            means: means.0,
+            depths: depths.0,
+            conics: conics.0,
+            opacities: opacities.0,
+        };
+        let rest = Self {
+            splats: splats.1,
+            radii: radii.1,
+            means: means.1,
+            depths: depths.1,
+            conics: conics.1,
+            opacities: opacities.1,
+        };
+        (first, rest)
+    }
+
+    #[inline]
+    fn write(&mut self, at: usize, splat: &ProjectedSplat, centre: [f32; 2]) {
+        if let Some(row) = self.splats.get_mut(at) {
+            *row = i64::from(splat.index);
+        }
+        let radii = splat.radii();
+        self.radii[at] = radii.map(|radius| i32::try_from(radius).unwrap_or(i32::MAX));
+        self.means[at] = [splat.mean_px[0] + centre[0], splat.mean_px[1] + centre[1]];
+        self.depths[at] = splat.depth;
+        self.conics[at] = splat.conic();
+        self.opacities[at] = splat.opacity();
     }
 }
 
@@ -298,7 +320,7 @@ pub(crate) fn rasterize<'py>(
     call.threads = drawing.threads;
     let pairs_of = &mut pairs;
     let invalid = call.run(py, |task| {
-        let mut renderer = Renderer::default();
+        let mut renderer = renderer();
         let settings = RenderSettings {
             profile,
             ..RenderSettings::default()
@@ -333,6 +355,11 @@ pub(crate) fn rasterize<'py>(
                 let all = (!is_packed).then_some(splats);
                 pairs_of.add(index, camera, &renderer, all);
             }
+        }
+        if splats <= KEPT_SPLATS
+            && let Ok(mut idle) = IDLE.try_lock()
+        {
+            *idle = Some(renderer);
         }
         Ok(invalid)
     })?;

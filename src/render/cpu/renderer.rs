@@ -248,11 +248,18 @@ impl Renderer {
     /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
     /// seam of a panorama, a splat has two footprints.
     pub fn drawn(&self) -> impl Iterator<Item = (&ProjectedSplat, PixelBounds)> {
-        let chunks = 0..self.projected.chunks();
-        chunks.flat_map(|chunk| {
+        let chunks = self.drawn_chunks();
+        chunks.flat_map(|(splats, bounds)| splats.iter().zip(bounds.iter().copied()))
+    }
+
+    /// [`Self::drawn`] in chunks, which several threads can share out. Some may be empty.
+    pub fn drawn_chunks(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&[ProjectedSplat], &[PixelBounds])> {
+        (0..self.projected.chunks()).map(|chunk| {
             let chunk = self.projected.chunk(chunk);
             let splats = &self.projected.slots()[chunk.first_slot as usize..];
-            splats.iter().zip(chunk.bounds.iter().copied())
+            (&splats[..chunk.bounds.len()], chunk.bounds)
         })
     }
 
