@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use quadrille_machine::{Cycle, SECTOR_BYTES, spec};
+use quadrille_machine::{Cycle, SECTOR_BYTES, documented, spec};
 
 spec! {
     /// Energies of events in a process of 7 or 8 nm, and static power.
@@ -87,51 +87,55 @@ const MJ_PER_PJ: f64 = 1e-9;
 /// Millijoules per joule.
 const MJ_PER_J: f64 = 1e3;
 
-/// Events of a draw that take energy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct EnergyEvents {
-    /// Warp instructions of vertices and fragments, or of a kernel.
-    pub instructions: u64,
-    /// Subset of `instructions` that the special function unit executes.
-    pub special: u64,
-    /// Sectors read from and written to first-level caches, shared memory, and the caches of CROP and ZROP.
-    pub unit_sectors: u64,
-    /// Sectors read from and written to the arrays of the L2, by units and by DRAM.
-    pub l2_sectors: u64,
-    /// Sectors that cross the wires between units and the L2.
-    pub wire_sectors: u64,
-    /// Quads blended by CROP.
-    pub quads_blended: u64,
-    /// Raster tiles of the coarse raster.
-    pub raster_tiles: u64,
-    /// Entries of bins and windows: quads of tile coalescing and quad reordering, primitives of tile-grid
-    /// coalescing.
-    pub bin_entries: u64,
-    /// Bytes moved to and from DRAM.
-    pub dram_bytes: u64,
+documented! {
+    /// Events of a draw that take energy.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    pub struct EnergyEvents {
+        /// Warp instructions of vertices and fragments, or of a kernel.
+        pub instructions: u64,
+        /// Subset of `instructions` that the special function unit executes.
+        pub special: u64,
+        /// Sectors read from and written to first-level caches, shared memory, and the caches of CROP and ZROP.
+        pub unit_sectors: u64,
+        /// Sectors read from and written to the arrays of the L2, by units and by DRAM.
+        pub l2_sectors: u64,
+        /// Sectors that cross the wires between units and the L2.
+        pub wire_sectors: u64,
+        /// Quads blended by CROP.
+        pub quads_blended: u64,
+        /// Raster tiles of the coarse raster.
+        pub raster_tiles: u64,
+        /// Entries of bins and windows: quads of tile coalescing and quad reordering, primitives of tile-grid
+        /// coalescing.
+        pub bin_entries: u64,
+        /// Bytes moved to and from DRAM.
+        pub dram_bytes: u64,
+    }
 }
 
-/// Energy of a draw in millijoules.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Energy {
-    /// Static power over the time of the draw.
-    #[serde(rename = "static")]
-    pub static_mj: f64,
-    /// Instructions with their registers.
-    #[serde(rename = "shader")]
-    pub shader_mj: f64,
-    /// Caches, shared memory, and the wires to the L2.
-    #[serde(rename = "caches")]
-    pub caches_mj: f64,
-    /// Energy of DRAM, in millijoules.
-    #[serde(rename = "dram")]
-    pub dram_mj: f64,
-    /// Fixed-function units: raster, bins and blends.
-    #[serde(rename = "rop")]
-    pub rop_mj: f64,
-    /// Sum of the parts.
-    #[serde(rename = "total")]
-    pub total_mj: f64,
+documented! {
+    /// Energy of a draw in millijoules.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+    pub struct Energy {
+        /// Static power over the time of the draw.
+        #[serde(rename = "static")]
+        pub static_mj: f64,
+        /// Instructions with their registers.
+        #[serde(rename = "shader")]
+        pub shader_mj: f64,
+        /// Caches, shared memory, and the wires to the L2.
+        #[serde(rename = "caches")]
+        pub caches_mj: f64,
+        /// Energy of DRAM, in millijoules.
+        #[serde(rename = "dram")]
+        pub dram_mj: f64,
+        /// Fixed-function units: raster, bins and blends.
+        #[serde(rename = "rop")]
+        pub rop_mj: f64,
+        /// Sum of the parts.
+        #[serde(rename = "total")]
+        pub total_mj: f64,
+    }
 }
 
 /// Clock and size of a GPU, from which its voltage and its static power follow.

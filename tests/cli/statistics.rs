@@ -100,6 +100,10 @@ fn flat_statistics_hold_every_number_of_the_document() {
             assert_eq!(&block[name][0], value, "{view}: {name}");
         }
     }
+    for (name, [_, meaning, _]) in blocks.iter().flatten() {
+        let is_name = *meaning == name.replace(['.', '_'], " ") && name.contains(['.', '_']);
+        assert!(!is_name, "{name} has no meaning");
+    }
     let line = |name: &str| blocks[1][name].each_ref().map(String::as_str);
     let [_, meaning, unit] = line("counters.crop.quads");
     assert_eq!([meaning, unit], ["Quads blended", "Count"]);

@@ -19,57 +19,62 @@ use quadrille_base::image::Frame;
 use quadrille_base::math::whole;
 use quadrille_base::shading::StopRule;
 use quadrille_base::task::Task;
+use quadrille_machine::documented;
 
 /// Least transmittance after a fragment, as in the reference renderer (GSCore stops below 1e-4 too).
 const STOP: StopRule = StopRule::Before(1e-4);
 
-/// A stage of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Stage {
-    /// Name of the stage.
-    pub name: &'static str,
-    /// Cycles of its units.
-    pub unit_cycles: u64,
-    /// Bytes that it reads from and writes to DRAM.
-    pub bytes: u64,
-    /// Cycles of the stage: the maximum of the compute cycles and the memory cycles.
-    pub cycles: u64,
+documented! {
+    /// A stage of a frame.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    pub struct Stage {
+        /// Name of the stage.
+        pub name: &'static str,
+        /// Cycles of its units.
+        pub unit_cycles: u64,
+        /// Bytes that it reads from and writes to DRAM.
+        pub bytes: u64,
+        /// Cycles of the stage: the maximum of the compute cycles and the memory cycles.
+        pub cycles: u64,
+    }
 }
 
-/// Result of a frame on the accelerator, in cycles of its clock.
-#[derive(Debug, Serialize)]
-pub struct GscoreResult {
-    /// Cycles of the frame, from the scene to the picture: the slowest stage, or all bytes, and the first
-    /// chunk of the others.
-    pub frame_cycles: u64,
-    /// Cycles of sort and rendering, from projected splats to the picture.
-    pub raster_cycles: u64,
-    /// Energy of the frame in mJ: the published power over its time, and the bytes of DRAM.
-    pub frame_mj: f64,
-    /// Energy of sort and rendering in mJ, likewise.
-    pub raster_mj: f64,
-    /// Published area in mm2.
-    pub area_mm2: f64,
-    /// Pairs of a splat and a tile.
-    pub pairs: u64,
-    /// Chunks that the pairs are sorted in.
-    pub chunks: u64,
-    /// Entries that the cores read.
-    pub entries: u64,
-    /// Live subtiles that the cores draw, over all entries.
-    pub subtiles: u64,
-    /// Fragments blended.
-    pub fragments_blended: u64,
-    /// Stages in order.
-    pub stages: Vec<Stage>,
-    /// Clock in MHz.
-    pub clock_mhz: f64,
-    /// Clock of the emulated GPU in MHz, for comparisons.
-    #[serde(skip)]
-    pub gpu_clock_mhz: f64,
-    /// Rendered picture.
-    #[serde(skip)]
-    pub frame: Frame,
+documented! {
+    /// Result of a frame on the accelerator, in cycles of its clock.
+    #[derive(Debug, Serialize)]
+    pub struct GscoreResult {
+        /// Cycles of the frame, from the scene to the picture: the slowest stage, or all bytes, and the first
+        /// chunk of the others.
+        pub frame_cycles: u64,
+        /// Cycles of sort and rendering, from projected splats to the picture.
+        pub raster_cycles: u64,
+        /// Energy of the frame in mJ: the published power over its time, and the bytes of DRAM.
+        pub frame_mj: f64,
+        /// Energy of sort and rendering in mJ, likewise.
+        pub raster_mj: f64,
+        /// Published area in mm2.
+        pub area_mm2: f64,
+        /// Pairs of a splat and a tile.
+        pub pairs: u64,
+        /// Chunks that the pairs are sorted in.
+        pub chunks: u64,
+        /// Entries that the cores read.
+        pub entries: u64,
+        /// Live subtiles that the cores draw, over all entries.
+        pub subtiles: u64,
+        /// Fragments blended.
+        pub fragments_blended: u64,
+        /// Stages in order.
+        pub stages: Vec<Stage>,
+        /// Clock in MHz.
+        pub clock_mhz: f64,
+        /// Clock of the emulated GPU in MHz, for comparisons.
+        #[serde(skip)]
+        pub gpu_clock_mhz: f64,
+        /// Rendered picture.
+        #[serde(skip)]
+        pub frame: Frame,
+    }
 }
 
 impl GscoreResult {

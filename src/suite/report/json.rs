@@ -147,6 +147,22 @@ pub(super) const DERIVED: &[(&str, &str)] = &[
         "Part of the L2 for vertex results",
     ),
     ("fragments.blended", "Fragments blended"),
+    (
+        "energy_mj.total_low",
+        "Sum of the parts at the lower ends of their bands",
+    ),
+    (
+        "energy_mj.total_high",
+        "Sum of the parts at the upper ends of their bands",
+    ),
+    (
+        "power_without_dram_w",
+        "Mean power without DRAM; 0 for a draw without time",
+    ),
+    (
+        "rail_w",
+        "Power of a GPU of this size and clock under load, without DRAM",
+    ),
 ];
 
 /// Counts of a variant of the pipeline.

@@ -12,8 +12,10 @@ use crate::rows::{LimitRow, UnitRow};
 use quadrille_base::math::index;
 use quadrille_gpu::compute::outcome::ComputeResult;
 use quadrille_gpu::compute::stream::KernelCost;
+use quadrille_gpu::energy::{Energy, EnergyEvents};
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::geometry::vertex_buffer::VertexBufferPeaks;
+use quadrille_gpu::gscore::accelerator::{GscoreResult, Stage};
 use quadrille_gpu::in_shader::{InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::passes::Pass;
@@ -205,6 +207,7 @@ fn unit(name: &str, value: &str) -> &'static str {
         ("ms", "Millisecond"),
         ("mj", "Millijoule"),
         ("w", "Watt"),
+        ("mm2", "Square millimetre"),
         ("mhz", "Megahertz"),
         ("db", "Decibel"),
         ("ratio", "Ratio"),
@@ -225,6 +228,12 @@ fn unit(name: &str, value: &str) -> &'static str {
 fn meanings(outcome: &Outcome) -> Meanings {
     let mut all = Meanings::new();
     documented(&mut all, "frame", FrameTimes::DOCS);
+    documented(&mut all, "energy_events", EnergyEvents::DOCS);
+    let parts = Energy::DOCS.iter();
+    all.extend(parts.map(|(field, text)| {
+        let part = field.trim_end_matches("_mj");
+        (format!("energy_mj.{part}"), *text)
+    }));
     documented(&mut all, "", json::DERIVED);
     documented(&mut all, "interval", &INTERVAL);
     documented(
@@ -250,7 +259,13 @@ fn meanings(outcome: &Outcome) -> Meanings {
                 documented(&mut all, &name, KernelCost::DOCS);
             }
         }
-        Outcome::Gscore(_) => {}
+        Outcome::Gscore(result) => {
+            documented(&mut all, "gscore", GscoreResult::DOCS);
+            for stage in &result.stages {
+                let name = format!("gscore.stages.{}", stage.name);
+                documented(&mut all, &name, Stage::DOCS);
+            }
+        }
     }
     all
 }
