@@ -136,6 +136,23 @@ pub fn new_token() -> String {
     format!("{bits:0width$x}", width = TOKEN_DIGITS)
 }
 
+/// Size in bytes from which the allocator of glibc gives a block of memory back to the system once it is freed
+/// (assumed: pictures and tables of the emulator are larger, messages smaller).
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const RETURNED_BYTES: libc::c_int = 256 << 10;
+
+/// Makes the allocator give large blocks back. glibc raises its threshold with the largest block freed, up to 32 MiB, so
+/// that the heap of every thread keeps the most that it ever held: within half an hour of random input, a server of a small
+/// scene grew to 1.7 times its memory after a minute.
+fn return_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[allow(unsafe_code, reason = "the allocator has no safe interface")]
+    // SAFETY: the call sets a number under the allocator's lock.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, RETURNED_BYTES);
+    }
+}
+
 /// Serves scenes until the task is cancelled, or no page has come for a while. `pool` draws, and `ready` is called with
 /// the address once pages can connect.
 ///
@@ -148,6 +165,7 @@ pub fn serve(
     task: &Task,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
+    return_large_blocks();
     let system = |reason: std::io::Error| {
         let expected = "a runtime for the server";
         Error::argument("server", expected, reason.to_string())
