@@ -43,8 +43,6 @@ pub(crate) struct Artist {
     look: Arc<Look>,
     pool: ThreadPool,
     painter: Painter,
-    /// Renderer whose arrays probes use.
-    probing: Renderer,
 }
 
 impl Artist {
@@ -55,7 +53,6 @@ impl Artist {
             look,
             pool,
             painter,
-            probing: Renderer::default(),
         }
     }
 
@@ -155,10 +152,10 @@ impl Artist {
             profile: self.look.profile(scene, drawn.profile),
             level: self.look.level,
         };
-        let (splats, probing) = (scene.splats()?, &mut self.probing);
+        let (splats, renderer) = (scene.splats()?, &mut self.painter.renderer);
         let probe = self
             .pool
-            .install(|| probing.probe(splats, &camera, &settings, pixel))?;
+            .install(|| renderer.probe(splats, &camera, &settings, pixel))?;
         let left = 1.0 - probe.alpha;
         let background = self.look.background.map(f64::from);
         let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);

@@ -94,7 +94,6 @@ pub(crate) fn curve_name(curve: Curve) -> &'static str {
 /// One of the two pictures that may be shown at once.
 #[derive(Debug)]
 struct Canvas {
-    renderer: Renderer,
     frame: Frame,
     subject: Option<Subject>,
     legend: Option<Legend>,
@@ -106,7 +105,6 @@ struct Canvas {
 impl Default for Canvas {
     fn default() -> Self {
         Self {
-            renderer: Renderer::default(),
             frame: Frame::new(0, 0),
             subject: None,
             legend: None,
@@ -120,6 +118,8 @@ impl Default for Canvas {
 #[derive(Debug)]
 pub(crate) struct Painter {
     look: Arc<Look>,
+    /// Renderer of all pictures, one after the other. Its arrays are the largest of the server.
+    pub(crate) renderer: Renderer,
     canvases: [Canvas; 2],
 }
 
@@ -163,6 +163,7 @@ impl Painter {
     pub(crate) fn new(look: Arc<Look>) -> Self {
         Self {
             look,
+            renderer: Renderer::default(),
             canvases: Default::default(),
         }
     }
@@ -179,9 +180,7 @@ impl Painter {
     ) -> Result<ScreenPicture> {
         let start = Instant::now();
         let show = fast(&request.show);
-        for (index, source) in show.sources().enumerate() {
-            self.draw(index, (&request.cam, size), source, stage, &Task::NEVER)?;
-        }
+        self.draw_all((&show, &request.cam, size), stage, &Task::NEVER)?;
         let [a, b] = &self.canvases;
         let background = self.look.background;
         let rgb = match (show.second().is_some(), show.mode) {
@@ -222,9 +221,7 @@ impl Painter {
     ) -> Result<StillPictures> {
         let start = Instant::now();
         let (show, size) = (&request.show, [request.w, request.h]);
-        for (index, source) in show.sources().enumerate() {
-            self.draw(index, (&request.cam, size), source, stage, task)?;
-        }
+        self.draw_all((show, &request.cam, size), stage, task)?;
         let background = self.look.background;
         let [a, b] = &self.canvases;
         let difference = match (show.second(), show.mode) {
@@ -245,6 +242,22 @@ impl Painter {
             time: start.elapsed(),
             is_empty: a.is_empty && show.second().is_none_or(|_| b.is_empty),
         })
+    }
+
+    /// Draws all sources that are shown, and gives the second canvas back if there is only one.
+    fn draw_all(
+        &mut self,
+        (show, cam, size): (&Show, &CameraRequest, [u32; 2]),
+        stage: &Stage,
+        task: &Task,
+    ) -> Result<()> {
+        for (index, source) in show.sources().enumerate() {
+            self.draw(index, (cam, size), source, stage, task)?;
+        }
+        if show.second().is_none() {
+            self.canvases[1] = Canvas::default();
+        }
+        Ok(())
     }
 
     /// Draws a source into a canvas, unless it is there.
@@ -276,7 +289,7 @@ impl Painter {
             Source::Photo => canvas.frame = photo(cam, size, &look.views)?,
             Source::Drawn(drawn) => {
                 let scene = &stage.scenes[drawn.scene];
-                canvas.draw(drawn, &camera, scene, &look, task)?;
+                canvas.draw(drawn, (&mut self.renderer, &camera), scene, &look, task)?;
             }
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
@@ -296,7 +309,7 @@ impl Canvas {
     fn draw(
         &mut self,
         drawn: &Drawn,
-        camera: &Camera,
+        (renderer, camera): (&mut Renderer, &Camera),
         scene: &LoadedScene,
         look: &Look,
         task: &Task,
@@ -334,9 +347,7 @@ impl Canvas {
             }
         }
         let Some(layer) = drawn.layer else {
-            let drawn =
-                self.renderer
-                    .render_task(&mut self.frame, splats, camera, &settings, task)?;
+            let drawn = renderer.render_task(&mut self.frame, splats, camera, &settings, task)?;
             self.times = drawn.1;
             self.is_empty = drawn.0.splats_in_frustum == 0;
             return Ok(());
@@ -347,8 +358,7 @@ impl Canvas {
         };
         let view = (splats, camera);
         let (pictures, counts, times) =
-            self.renderer
-                .render_layers_task(&mut self.frame, view, &settings, &layers, task)?;
+            renderer.render_layers_task(&mut self.frame, view, &settings, &layers, task)?;
         self.times = times;
         self.is_empty = counts.splats_in_frustum == 0;
         if let Some(colours) = pictures.first().and_then(layer_colours) {

@@ -1,4 +1,5 @@
-// Random input from two browsers for some minutes: no console error, and no growth of the server's memory.
+// Every function once, then random input from two browsers for some minutes: no console error, and no growth of the
+// server's memory after the first of them.
 //
 // node soak.mjs QUADRILLE SCENE MINUTES [SEED]
 import {spawn} from "node:child_process"
@@ -8,6 +9,8 @@ import {chromium} from "playwright-core"
 const [, , quadrille, scene, minutes, seed = "1"] = process.argv
 // Growth after the first minute that counts as a leak.
 const MAX_GROWTH = 1.1
+// Maps of different views that are shown first; the server keeps about six of a window of 980x545.
+const TOUR_MAPS = 8
 
 let state = Number(seed)
 function random(below) {
@@ -89,6 +92,27 @@ async function act(page) {
 			else await page.mouse.click(...point())
 	}
 }
+
+// Two pictures at once, a probe, and more maps than the server keeps: what grows after it grows without end.
+async function tour(page) {
+	const tab = async name => {
+		if ((await page.locator(`#tab-${name}`).getAttribute("aria-selected")) !== "true") await page.click(`#tab-${name}`)
+	}
+	await tab("compare")
+	await page.selectOption("#b-scene", "0")
+	await page.selectOption("#b-profile", "gsplat-aa")
+	await page.waitForTimeout(1000)
+	await tab("map")
+	for (let n = 0; n < TOUR_MAPS; n += 1) {
+		await page.keyboard.press("ArrowLeft")
+		await page.waitForTimeout(500)
+		await page.click("#map-show")
+		await page.waitForFunction(() => document.getElementById("map-cancel").textContent === "Hide map", null, {timeout: 120_000})
+	}
+	await page.keyboard.press("Escape")
+	await page.keyboard.press("p")
+}
+for (const page of pages) await tour(page)
 
 const start = Date.now()
 const passed = () => (Date.now() - start) / 60_000
