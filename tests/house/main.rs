@@ -140,7 +140,8 @@ fn there_is_one_version() {
     for member in workspace["members"].as_array().unwrap() {
         let file = format!("{}/Cargo.toml", member.as_str().unwrap());
         let member: toml::Table = read(&file).parse().unwrap();
-        assert!(member["package"]["version"].is_table(), "{file}");
+        let own = member["package"].get("version");
+        assert!(own.is_none_or(toml::Value::is_table), "{file}");
     }
     let changelog = read("CHANGELOG.md");
     let mut releases = changelog.lines().filter_map(|l| l.strip_prefix("## "));
