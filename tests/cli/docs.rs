@@ -170,8 +170,17 @@ fn commands_of_the_readme_and_the_docs_run() {
     );
 }
 
+/// The part of an address behind `#` that GitHub gives to a heading.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = letters
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
 #[test]
-fn the_readme_is_short_and_its_pages_exist() {
+fn the_readme_is_short_and_names_every_page() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(
         readme.len() <= 6 * 1024,
@@ -179,19 +188,38 @@ fn the_readme_is_short_and_its_pages_exist() {
         readme.len()
     );
     for page in pages() {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(
+            name == "README.md" || readme.contains(&format!("(docs/{name})")),
+            "README.md does not name docs/{name}"
+        );
+    }
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mut anchors = 0;
+    for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        for link in text
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split([')', '#']).next())
-        {
-            let is_file = !link.is_empty() && !link.starts_with("http");
-            let target = page.parent().unwrap().join(link);
-            assert!(
-                !is_file || target.exists(),
-                "{} links to {link}",
-                page.display()
-            );
+        let links = text.split("](").skip(1);
+        for link in links.filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => page.clone(),
+                _ => page.parent().unwrap().join(file),
+            };
+            let place = format!("{} links to {link}", page.display());
+            assert!(target.exists(), "{place}");
+            if !part.is_empty() {
+                let target = fs::read_to_string(target).unwrap();
+                let headings = target.lines().filter(|line| line.starts_with('#'));
+                assert!(headings.map(anchor).any(|a| a == part), "{place}");
+                anchors += 1;
+            }
         }
     }
+    assert!(anchors > 10, "links to headings were not found");
 }

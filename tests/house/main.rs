@@ -18,7 +18,7 @@ const MAX_MEMBER_LINES: usize = 16_000;
 /// Most names that the facade re-exports.
 const MAX_FACADE_ITEMS: usize = 170;
 /// Names that the repository's top level may hold, beside dot-files and licences.
-const TOP_LEVEL: &str = "Cargo.toml Cargo.lock README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff build.rs \
+const TOP_LEVEL: &str = "Cargo.toml Cargo.lock Dockerfile README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff build.rs \
     deny.toml src python scenes reference benches tests examples docs";
 
 /// Paths (with `/`, from the member's root) and texts of the files of each member, by its name.
@@ -122,4 +122,33 @@ fn every_dependency_has_its_reason() {
         missing.is_empty(),
         "docs/architecture.md, Dependencies: {missing:?}"
     );
+}
+
+/// The version of the workspace is the version of its crates among its dependencies, of the citation, of the first release in the
+/// changelog, and of the addresses on the page about installation.
+#[test]
+fn there_is_one_version() {
+    let read = |file: &str| fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let workspace = &manifest["workspace"];
+    let version = workspace["package"]["version"].as_str().unwrap();
+    for (name, dependency) in workspace["dependencies"].as_table().unwrap() {
+        if name.starts_with("quadrille-") {
+            assert_eq!(dependency["version"].as_str(), Some(version), "{name}");
+        }
+    }
+    for member in workspace["members"].as_array().unwrap() {
+        let file = format!("{}/Cargo.toml", member.as_str().unwrap());
+        let member: toml::Table = read(&file).parse().unwrap();
+        let own = member["package"].get("version");
+        assert!(own.is_none_or(toml::Value::is_table), "{file}");
+    }
+    let changelog = read("CHANGELOG.md");
+    let mut releases = changelog.lines().filter_map(|l| l.strip_prefix("## "));
+    let newest = releases.find(|title| *title != "Unreleased");
+    assert_eq!(newest.unwrap().split(' ').next(), Some(version));
+    let citation = read("CITATION.cff");
+    assert!(citation.contains(&format!("\nversion: {version}\n")));
+    let install = read("docs/install.md");
+    assert!(install.contains(&format!("download/v{version}/quadrille-{version}-x86_64")));
 }

@@ -39,13 +39,33 @@ struct Sample {
 
 pub struct Writer<W: Write> {
     out: W,
+    film: Encoding,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn begin(out: W, facts: FilmFacts) -> io::Result<Self> {
+        let film = Encoding::begin(facts)?;
+        Ok(Self { out, film })
+    }
+
+    pub(super) fn push(&mut self, planes: &[u8]) -> io::Result<()> {
+        self.film.push(planes)
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.film.finish(&mut self.out)
+    }
+}
+
+/// The film so far. It does not depend on the kind of file, so that the encoder is compiled once, with this crate.
+struct Encoding {
     facts: FilmFacts,
     encoder: Context<u8>,
     samples: Vec<Sample>,
 }
 
-impl<W: Write> Writer<W> {
-    pub(super) fn begin(out: W, facts: FilmFacts) -> io::Result<Self> {
+impl Encoding {
+    fn begin(facts: FilmFacts) -> io::Result<Self> {
         let mut config = EncoderConfig::with_speed_preset(SPEED);
         [config.width, config.height] = facts.size.map(|side| side as usize);
         config.time_base =
@@ -64,14 +84,13 @@ impl<W: Write> Writer<W> {
         let encoder =
             encoder.map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e.to_string()))?;
         Ok(Self {
-            out,
             facts,
             encoder,
             samples: Vec::new(),
         })
     }
 
-    pub(super) fn push(&mut self, planes: &[u8]) -> io::Result<()> {
+    fn push(&mut self, planes: &[u8]) -> io::Result<()> {
         let mut frame = self.encoder.new_frame();
         let [width, height] = self.facts.size.map(|side| side as usize);
         let (luma, chroma) = planes.split_at(width * height);
@@ -102,7 +121,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.encoder.flush();
         self.receive()?;
         let ftyp = Ftyp {
@@ -124,13 +143,13 @@ impl<W: Write> Writer<W> {
         self.index(offset)?
             .encode(&mut head)
             .map_err(io::Error::other)?;
-        self.out.write_all(&head)?;
-        self.out.write_all(&size.to_be_bytes())?;
-        self.out.write_all(b"mdat")?;
+        out.write_all(&head)?;
+        out.write_all(&size.to_be_bytes())?;
+        out.write_all(b"mdat")?;
         for sample in &self.samples {
-            self.out.write_all(&sample.bytes)?;
+            out.write_all(&sample.bytes)?;
         }
-        self.out.flush()
+        out.flush()
     }
 
     /// The index of the samples, which begin at `offset`.
