@@ -23,7 +23,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{Protocol, compare};
 use quadrille_base::image::{files, to_8_bit};
 use quadrille_base::math::narrow;
-use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::fly_keys;
 use quadrille_suite::report::cameras::{camera_json, camera_path_json};
