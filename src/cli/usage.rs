@@ -11,7 +11,7 @@ const LETTERS_PER_CHANGE: usize = 3;
 const LEAST_PART: usize = 4;
 
 /// Words for which the flag has another name, and the flags, the best first.
-const OTHER_WORDS: [(&[&str], &[&str]); 16] = [
+const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
     (
         &["crop", "box", "bounds", "clip"],
         &["keep-box", "keep-sphere"],
@@ -22,7 +22,7 @@ const OTHER_WORDS: [(&[&str], &[&str]); 16] = [
     ),
     (&["depth", "normals", "alpha", "layers"], &["aov", "layers"]),
     (
-        &["resize", "size", "resolution", "res"],
+        &["resize", "size", "resolution", "res", "thumbnail"],
         &["width", "picture-scale"],
     ),
     (&["framerate", "frame-rate", "rate"], &["fps"]),
@@ -46,6 +46,9 @@ const OTHER_WORDS: [(&[&str], &[&str]); 16] = [
         &["threshold", "tolerance", "min-psnr"],
         &["fail-under-psnr"],
     ),
+    (&["samples", "spp", "aa", "antialias"], &["msaa"]),
+    (&["wireframe", "wire", "outlines"], &["overlay"]),
+    (&["subdivide", "triangle-size", "area"], &["tessellate"]),
 ];
 
 /// The flags of `command` that the unknown `flag` stands for in [`OTHER_WORDS`].

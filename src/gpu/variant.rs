@@ -57,7 +57,8 @@ impl Variant {
             bits |= set.ok_or_else(|| {
                 Error::argument(
                     "variant",
-                    "baseline, qru, qm, het, het+qru, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
+                    "baseline, qru, qm, het, het+qru, het+qm, tgc, all, switches joined by + (tgc, qru, qm, het), or another \
+                     method (multipass:N, shader-blend, interlock, compute, compute-aabb, gscore, paper)",
                     switch,
                 )
             })?;

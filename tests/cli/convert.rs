@@ -554,7 +554,11 @@ fn scenes_are_compared_by_their_views() {
     );
     place.expect(DONE, &["render", "scene.ply", "--view", "0", "-o", "p.png"]);
     for pair in [["scene.ply", "p.png"], ["p.png", "a.spz"]] {
-        let words = ["a scene", "to compare", "p.png, which is none by its name"];
+        let words = [
+            "a scene",
+            "to compare",
+            "p.png, which is no scene or folder",
+        ];
         place.expect_error(USAGE, &[&["compare"][..], &pair].concat(), &words);
     }
     place.expect(

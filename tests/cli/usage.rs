@@ -263,6 +263,8 @@ fn common_words_lead_to_their_flags_and_distant_ones_nowhere() {
         ("render", "--format", "did you mean --output?"),
         ("render", "--camera", "did you mean --cameras?"),
         ("convert", "--reduce", "did you mean --decimate?"),
+        ("mesh", "--samples", "did you mean --msaa?"),
+        ("mesh", "--wireframe", "did you mean --overlay?"),
     ] {
         place.expect_error(
             USAGE,

@@ -125,7 +125,8 @@ def compare(
 
     Parameters
     ----------
-    a, b : pictures, or arrays [H, W, 4] (premultiplied) or [H, W, 3] of float, or of uint8 (0 to 255).
+    a, b : pictures, or arrays [H, W, 4] (premultiplied) or [H, W, 3] of float, or of uint8 (0 to 255);
+        ``read_picture`` reads a photo.
     protocol : ``"inria"`` clamps and rounds to 8 bits first, as the published numbers of 3DGS do; ``"gsplat"`` clamps;
         ``"float"`` does neither.
     lpips : perceptual distances to measure, ``"vgg"`` (values of 0 to 1, as the original trainer), ``"alex"`` (scaled to

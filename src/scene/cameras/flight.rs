@@ -121,7 +121,11 @@ pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
 fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
     let [first, _, ..] = keys else {
         let found = format!("{}", keys.len());
-        return Err(Error::argument("path", "at least two cameras", found));
+        return Err(Error::argument(
+            "path",
+            "at least two cameras in the camera file (--cameras names it, --view chooses; --orbit N needs none)",
+            found,
+        ));
     };
     let size = [first.width, first.height];
     if let Some(other) = keys.iter().find(|key| [key.width, key.height] != size) {

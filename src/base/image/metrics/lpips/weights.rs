@@ -85,7 +85,7 @@ pub(super) fn find_in(
         None => net.file_name().to_owned(),
     };
     let expected = format!(
-        "{place}, or its path in {VARIABLE}; `python python/tools/lpips_weights.py -o FOLDER` makes the file"
+        "{place}, or its path in {VARIABLE}; `python lpips_weights.py`, a script in python/tools of the repository, makes it"
     );
     Err(Error::argument("LPIPS weights", expected, "none"))
 }
