@@ -1,8 +1,11 @@
 //! Draw calls: splats with their boxes, or flat triangles and rectangles.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use super::geometry::splat_box::splat_box;
+use super::raster::coverage::{Coverage, KeptTiles};
 use crate::warp::fragment::FragmentShader;
 use quadrille_base::math::{SimdLevel, fit};
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
@@ -56,6 +59,8 @@ pub struct Draw {
     boxes: Boxes,
     /// A pause in the input: before splat `.0`, of `.1` cycles after the splat before it.
     pub bubble: Option<(u32, u64)>,
+    /// Coverage of the boxes, if it is kept.
+    coverage: OnceLock<Coverage>,
 }
 
 /// The primitives of a splat, in order.
@@ -97,6 +102,7 @@ impl Draw {
             boxes: Boxes::Splats(boxes.collect()),
             splats,
             bubble: None,
+            coverage: OnceLock::new(),
         }
     }
 
@@ -126,6 +132,7 @@ impl Draw {
             splats: vec![flat(colour, alpha, 0.0); rectangles.len()],
             boxes: Boxes::Primitives(boxes.collect()),
             bubble: None,
+            coverage: OnceLock::new(),
         }
     }
 
@@ -141,6 +148,7 @@ impl Draw {
             splats: splats.collect(),
             boxes: Boxes::Primitives(shapes.collect()),
             bubble: None,
+            coverage: OnceLock::new(),
         }
     }
 
@@ -149,6 +157,34 @@ impl Draw {
     pub fn shader(&self) -> FragmentShader<'_> {
         let size = [self.width, self.height];
         FragmentShader::new(&self.splats, size, ALPHA_CAP, SimdLevel::best(), None)
+    }
+
+    /// Keeps the coverage of splats from now on, so that of several runs of this draw one finds it and the others
+    /// read it. A draw of other primitives keeps none.
+    pub fn keep_coverage(&self) {
+        if matches!(self.boxes, Boxes::Splats(_)) {
+            self.coverage.get_or_init(|| Coverage::new(self.len()));
+        }
+    }
+
+    /// The raster tiles of a triangle of a splat's box, which has an area inside the picture; `None` if they are not
+    /// kept.
+    #[inline]
+    pub(super) fn kept_tiles(&self, primitive: &Primitive) -> Option<KeptTiles<'_>> {
+        let PrimitiveShape::Triangle(corners) = &primitive.shape else {
+            return None;
+        };
+        (self.coverage.get()?).of(self, primitive.primitive, corners)
+    }
+
+    /// The picture's rectangle.
+    pub(super) fn rect(&self) -> PixelRect {
+        PixelRect {
+            x0: 0,
+            y0: 0,
+            x1: self.width.cast_signed(),
+            y1: self.height.cast_signed(),
+        }
     }
 
     /// Number of splats.

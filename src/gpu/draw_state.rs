@@ -8,17 +8,18 @@ use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
 use super::zrop::termination::Updates;
+use crate::crop::places::ColourPlaces;
+use crate::raster::coverage::SplatTiles;
 use crate::raster::screen::Screen;
 use crate::warp::issue::ShaderIssue;
 use crate::zrop::framebuffer::{Failed, Framebuffer};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
-use quadrille_base::raster::polygon::Polygon;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::task::Task;
 use quadrille_machine::{
-    Beat, ColourQuad, Cycle, MapKind, Maps, Memory, Quad, QuadMasks, RasterTile, ShadedQuads,
-    WARP_QUADS, Warp,
+    Beat, ColourQuad, Cycle, MapKind, Maps, Memory, Primitive, Quad, QuadMasks, RasterTile,
+    ShadedQuads, WARP_QUADS, Warp,
 };
 
 /// State shared by all units of a draw.
@@ -35,6 +36,8 @@ pub struct DrawState<'a> {
     pub near_cut: u64,
     /// SIMD level of the host, which does not affect results.
     pub level: SimdLevel,
+    /// Places of the colours in memory.
+    pub(super) places: ColourPlaces,
     /// Memory system: L2 and DRAM.
     pub memory: Memory,
     /// Results of vertex shading.
@@ -69,6 +72,7 @@ impl<'a> DrawState<'a> {
             level: shader.level(),
             near_cut: 0,
             shader,
+            places: ColourPlaces::new(framebuffer.format),
             framebuffer,
             memory,
             vertex_buffer: VertexBuffer::new(EntryBytes::default(), None, draw.len()),
@@ -79,6 +83,18 @@ impl<'a> DrawState<'a> {
             race: None,
             maps: None,
         }
+    }
+
+    /// Moves what blending into quads of a screen tile will need into the host's cache: colours, and the state of their
+    /// lines in the L2.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, tile: u32, quads: &[Quad]) {
+        let positions = quads.iter().map(|quad| quad.position);
+        for line in self.places.lines(tile, positions) {
+            // The colours are the first in memory.
+            self.memory.prefetch(line);
+        }
+        self.framebuffer.prefetch(tile, quads);
     }
 
     /// Shades a warp. The quads with a surviving fragment are packed at the front of `out`, unless pairs are
@@ -107,12 +123,15 @@ impl<'a> DrawState<'a> {
     }
 }
 
-impl Screen for DrawState<'_> {
-    type Outline = Polygon;
+impl<'a> Screen for DrawState<'a> {
+    type Outline = SplatTiles<'a>;
 
     #[inline]
-    fn outline(&self, shape: &PrimitiveShape) -> Option<Polygon> {
-        shape.polygon()
+    fn outline(&self, primitive: &Primitive) -> Option<SplatTiles<'a>> {
+        match self.draw.kept_tiles(primitive) {
+            Some(tiles) => Some(SplatTiles::Kept(tiles)),
+            None => primitive.shape.polygon().map(SplatTiles::Edges),
+        }
     }
 
     #[inline]
@@ -137,6 +156,9 @@ impl Screen for DrawState<'_> {
 
     #[inline]
     fn hides(&self, tile: &RasterTile) -> bool {
+        if !self.framebuffer.has_depth() {
+            return false;
+        }
         // The rectangle of a stencil update is none of the splats, and has no depth.
         let splat = self.draw.splats.get(tile.primitive as usize);
         splat.is_some_and(|s| self.framebuffer.hides(tile.tile, tile.quarter, s.depth))

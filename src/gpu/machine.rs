@@ -127,8 +127,17 @@ impl Machine {
         }
     }
 
+    /// Prepares a view for its runs on `machines`: if several of them rasterize it, one does so for all.
+    fn share(machines: &[Self], view: &PreparedView<'_>) {
+        let rasterize = |machine: &&Self| matches!(machine, Self::Pipeline(..));
+        if machines.iter().filter(rasterize).count() > 1 {
+            view.draw().keep_coverage();
+        }
+    }
+
     /// Renders a view on several machines, in parallel on rayon's current pool.
     pub fn run_all(machines: &[Self], view: &PreparedView<'_>) -> Vec<MethodRun> {
+        Self::share(machines, view);
         let machines = machines.par_iter();
         machines.map(|machine| machine.run(view)).collect()
     }
@@ -142,6 +151,7 @@ impl Machine {
         view: &PreparedView<'_>,
         task: &Task,
     ) -> Result<Vec<MethodRun>> {
+        Self::share(machines, view);
         let splats = u64::from(view.draw().len());
         let drawn = Arc::new(AtomicU64::new(0));
         let total = splats * machines.len() as u64;

@@ -91,6 +91,7 @@ impl Sensitivity {
             let runs = machines.iter().map(|m| m.run_task(view, task));
             runs.map(|run| Ok(run?.outcome.cycles())).collect()
         };
+        view.draw().keep_coverage();
         let at_default = speedups(&run(config)?);
         let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
         let varied = varied_fields(config, methods);

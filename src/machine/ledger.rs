@@ -19,10 +19,6 @@ pub struct LedgerSpec {
 #[derive(Debug, Default)]
 pub struct Ledger(Option<Box<Record>>);
 
-/// Values of a unit's counters, and the busy cycles of its port if it records one, at one time.
-#[derive(Debug)]
-pub struct Mark(Vec<u64>);
-
 impl Ledger {
     /// Starts to record.
     pub fn start(&mut self, spec: LedgerSpec) {
@@ -32,26 +28,25 @@ impl Ledger {
         }));
     }
 
-    /// The values before an item; `None` unless the ledger records.
+    /// Marks the values before an item, if the ledger records. No item begins before the last one is recorded.
     #[inline(always)]
-    pub fn mark(&self, counters: &impl Counter, busy: Option<u64>) -> Option<Mark> {
-        self.0.as_ref()?;
-        Some(values(counters, busy))
+    pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) {
+        if let Some(record) = &mut self.0 {
+            record.before = values(counters, busy);
+        }
     }
 
-    /// Records the changes since `mark` for an item of screen `tile`, if it belongs to one, in cycle `at`.
+    /// Records the changes since the mark for an item of screen `tile`, if it belongs to one, in cycle `at`.
     #[inline(always)]
     pub fn record(
         &mut self,
-        mark: Option<Mark>,
         counters: &impl Counter,
         busy: Option<u64>,
         tile: Option<u32>,
         at: Cycle,
     ) {
-        if let Some(mark) = mark {
-            let Mark(after) = values(counters, busy);
-            self.add(mark, &after, tile, at);
+        if let Some(record) = &mut self.0 {
+            record.add_since_mark(&values(counters, busy), tile, at);
         }
     }
 
@@ -59,16 +54,6 @@ impl Ledger {
     #[inline(always)]
     pub fn records(&self) -> bool {
         self.0.is_some()
-    }
-
-    /// Adds the changes from `before` to `after`.
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, Mark(before): Mark, after: &[u64], tile: Option<u32>, at: Cycle) {
-        if let Some(record) = &mut self.0 {
-            let changes: Vec<u64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
-            record.add(&changes, tile, at);
-        }
     }
 
     /// Takes the record, whose columns get the names of the counters behind `prefix`. `port` names the port whose busy
@@ -93,11 +78,11 @@ impl Ledger {
 
 #[cold]
 #[inline(never)]
-fn values(counters: &impl Counter, busy: Option<u64>) -> Mark {
+fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
     let mut values = Vec::new();
     counters.values(&mut |value| values.push(value));
     values.extend(busy);
-    Mark(values)
+    values
 }
 
 /// A column of a record.
@@ -113,6 +98,8 @@ pub struct Column {
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     spec: LedgerSpec,
+    /// Values of the counters, and the busy cycles of the port if it has one, at the last mark.
+    before: Vec<u64>,
     /// Columns of the rows.
     pub columns: Vec<Column>,
     totals: Vec<u64>,
@@ -121,6 +108,14 @@ pub struct Record {
 }
 
 impl Record {
+    /// Adds the changes from the mark to `after`.
+    #[cold]
+    #[inline(never)]
+    fn add_since_mark(&mut self, after: &[u64], tile: Option<u32>, at: Cycle) {
+        let changes = after.iter().zip(&self.before).map(|(a, b)| a - b);
+        self.add(&changes.collect::<Vec<_>>(), tile, at);
+    }
+
     fn add(&mut self, changes: &[u64], tile: Option<u32>, at: Cycle) {
         let columns = changes.len();
         self.totals.resize(columns, 0);
@@ -216,17 +211,18 @@ mod tests {
     #[test]
     fn intervals_double_and_lose_nothing() {
         let mut ledger = Ledger::default();
-        assert!(ledger.mark(&0_u64, None).is_none());
+        ledger.mark(&0_u64, None);
+        assert!(!ledger.records());
         ledger.start(LedgerSpec {
             tiles: 2,
             interval: 10,
         });
         let mut count = 0_u64;
         for at in (0..50_000).step_by(10) {
-            let mark = ledger.mark(&count, Some(3 * count));
+            ledger.mark(&count, Some(3 * count));
             count += 1;
             let tile = (at % 20 == 0).then_some(1);
-            ledger.record(mark, &count, Some(3 * count), tile, at);
+            ledger.record(&count, Some(3 * count), tile, at);
         }
         let record = ledger.take("unit", &count, Some("port")).unwrap();
         let names: Vec<_> = record.columns.iter().map(|c| c.name.as_str()).collect();

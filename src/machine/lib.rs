@@ -20,7 +20,7 @@ pub mod warp_filler;
 
 pub use collect::{Collected, PortKind, UnitCycles};
 pub use issue_port::{IssuePort, beat_width};
-pub use ledger::{Column, Ledger, LedgerSpec, Mark, Record};
+pub use ledger::{Column, Ledger, LedgerSpec, Record};
 pub use maps::{MapKind, Maps};
 pub use memory::Memory;
 pub use memory::calendar::Calendar;
@@ -33,7 +33,7 @@ pub use memory::traffic::{Client, Traffic, TrafficByClient};
 pub use memory::unit_cache::{UnitCache, UnitCacheSpec};
 pub use packets::{
     BEAT_QUADS, Beat, ColourQuad, Primitive, Quad, QuadMasks, RasterTile, SetUp, ShadedQuads,
-    ShadedWarp, WARP_QUADS, Warp, fragments,
+    ShadedWarp, WARP_QUADS, Warp, fragments, one_primitive,
 };
 pub use quadrille_base::Result;
 pub use rate::Rate;

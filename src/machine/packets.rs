@@ -64,6 +64,16 @@ pub struct Quad {
     pub mask: u8,
 }
 
+/// The primitive of all quads, if it is the same. Found without branches, which could not be predicted.
+#[inline(always)]
+pub fn one_primitive(quads: &[Quad]) -> Option<u32> {
+    let first = quads.first()?.primitive;
+    let differing = quads
+        .iter()
+        .fold(0, |bits, quad| bits | (quad.primitive ^ first));
+    (differing == 0).then_some(first)
+}
+
 /// Up to eight quads of one flush of a screen tile that cross a port together.
 #[derive(Debug, Clone)]
 pub struct Beat {

@@ -164,13 +164,11 @@ impl Activity {
     /// those up to `end` as busy.
     #[inline(always)]
     pub fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
-        let [starved, missed] = self.late_data(later, ready);
-        self.charge([
-            starved,
-            missed,
-            (begin, StallReason::Contended.state()),
-            (end, BUSY),
-        ]);
+        // A port that limits the pipeline has data before it is free, and seldom waits.
+        if ready > self.accounted {
+            self.charge(self.late_data(later, ready));
+        }
+        self.charge([(begin, StallReason::Contended.state()), (end, BUSY)]);
     }
 
     /// Charges for the wait until `ready` for the data of an item that came `later` cycles later than its

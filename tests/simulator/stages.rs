@@ -17,6 +17,7 @@ use quadrille::gpu::draw_state::DrawState;
 use quadrille::gpu::geometry::assembly::Assembly;
 use quadrille::gpu::geometry::vertex::VertexShading;
 use quadrille::gpu::raster::coarse::Coarse;
+use quadrille::gpu::raster::coverage::SplatTiles;
 use quadrille::gpu::raster::fine::Fine;
 use quadrille::gpu::raster::hi_z::HiZ;
 use quadrille::gpu::raster::setup::Setup;
@@ -314,7 +315,7 @@ fn coarse() {
             }
             SetUp {
                 primitive: n,
-                outline: primitive(n).shape.polygon().unwrap(),
+                outline: SplatTiles::Edges(primitive(n).shape.polygon().unwrap()),
                 bounds,
             }
         }),

@@ -63,19 +63,41 @@ pub struct TileQuad {
 }
 
 /// Iterates over the covered quads of an 8x8 tile with coverage `mask`, row by row.
+#[inline]
 pub fn tile_quads(mask: u64) -> TileQuads {
-    let rows = mask | mask >> 1;
+    let masks = quad_masks(mask);
+    let pairs = masks | masks >> 1;
     TileQuads {
-        mask,
-        left: (rows | rows >> 8) & 0x0055_0055_0055_0055,
+        masks,
+        left: (pairs | pairs >> 2) & LOWEST,
     }
+}
+
+/// The lowest bit of each quad.
+const LOWEST: u64 = 0x1111_1111_1111_1111;
+
+/// Masks of the 16 quads of an 8x8 tile with coverage `mask`, four bits each, row by row.
+#[inline(always)]
+fn quad_masks(mask: u64) -> u64 {
+    // A pixel's bit has the number `y2 y1 y0 x2 x1 x0`, and in its quad `y2 y1 x2 x1 y0 x0`: `y0` changes places
+    // with `x2`, then with `x1`. Each step swaps the bits `selected` with those `distance` above.
+    let swap = |bits: u64, selected: u64, distance: u32| {
+        let differing = (bits ^ bits >> distance) & selected;
+        bits ^ differing ^ differing << distance
+    };
+    swap(
+        swap(mask, 0x00f0_00f0_00f0_00f0, 4),
+        0x0c0c_0c0c_0c0c_0c0c,
+        2,
+    )
 }
 
 /// The iterator of [`tile_quads`].
 #[derive(Debug, Clone)]
 pub struct TileQuads {
-    mask: u64,
-    /// The top left pixels of the quads to come.
+    /// Masks of all quads, as [`quad_masks`].
+    masks: u64,
+    /// The lowest bits of the quads to come.
     left: u64,
 }
 
@@ -90,17 +112,19 @@ impl Iterator for TileQuads {
         }
         let at = self.left.trailing_zeros();
         self.left &= self.left - 1;
-        let pixels = self.mask >> at;
+        let quad = at as u8 / 4;
         Some(TileQuad {
-            // Pixel `16 row + 2 column`.
-            place: at as u8 / 2,
-            mask: (pixels & 3 | pixels >> 6 & 12) as u8,
+            // Quad `4 row + column`.
+            place: quad + (quad & 12),
+            mask: (self.masks >> at & 15) as u8,
         })
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.left.count_ones() as usize;
+        // Of two quads in a byte, a digit; the highest byte of the product is the sum of all.
+        let pairs = (self.left + (self.left >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
+        let left = (pairs.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
         (left, Some(left))
     }
 }

@@ -15,6 +15,7 @@ use crate::zrop::early::EarlyTests;
 use crate::zrop::framebuffer::Failed;
 use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
+use quadrille_base::raster::outline::Outline;
 use quadrille_base::raster::sample_depth::{DepthFragment, DepthPlane};
 use quadrille_base::raster::sampled::{SampledPolygon, TileSamples};
 use quadrille_base::raster::samples::SamplePattern;
@@ -243,8 +244,14 @@ impl Screen for MeshDrawState {
 
     /// Also `None` for a triangle that shows its back where backs are not drawn.
     #[inline]
-    fn outline(&self, shape: &PrimitiveShape) -> Option<SampledPolygon> {
-        self.grid.outline(shape, &self.settings)
+    fn outline(&self, primitive: &Primitive) -> Option<SampledPolygon> {
+        self.grid.outline(&primitive.shape, &self.settings)
+    }
+
+    #[inline]
+    fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect> {
+        let outline = self.grid.outline(shape, &self.settings);
+        outline.map(|outline| outline.bounds())
     }
 
     #[inline]

@@ -9,9 +9,9 @@
 //! the innermost corner of the tile, so tiles may turn out to be empty in the fine raster. The coverage of a
 //! tile is computed here, for whole rows at once, and used by the fine raster.
 
-use crate::raster::screen::{SamplesOf, Screen};
+use crate::raster::screen::{SamplesOf, Screen, TileSource};
 use crate::tile_owner::TileOwner;
-use quadrille_base::raster::outline::{TileVisitor, raster_tiles};
+use quadrille_base::raster::outline::TileVisitor;
 use quadrille_machine::{
     Cycle, CycleGroups, IssuePort, RasterTile, Rate, RateClock, SetUp, Sink, Stage, Unit, Visitor,
     spec, statistics,
@@ -111,7 +111,7 @@ impl<M: Screen> Stage<M> for Coarse {
             state,
             next,
         };
-        raster_tiles(&item.outline, item.bounds, &mut walk);
+        item.outline.visit(item.bounds, &mut walk);
         self.counters.primitives_missed += u64::from(self.counters.tiles_out == before);
         let end = self.walk.whole_cycle().max(first_start + 1);
         // The next primitive begins no earlier than this one's last screen tile is tested.
@@ -161,7 +161,8 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
         true
     }
 
-    #[inline]
+    // Kept tiles and edges are two callers, and a call costs 25 instructions per quad.
+    #[inline(always)]
     fn touch(&mut self, [column, row]: [u32; 2], quarter: u8, mask: u64, samples: &SamplesOf<M>) {
         let tile = RasterTile {
             primitive: self.primitive,

@@ -1,21 +1,38 @@
 //! Interface of the shared state to the raster units.
 
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
-use quadrille_base::raster::outline::Outline;
-use quadrille_machine::RasterTile;
+use quadrille_base::raster::outline::{Outline, TileCover, TileVisitor, raster_tiles};
+use quadrille_machine::{Primitive, RasterTile};
+
+/// Source of the raster tiles of a primitive behind setup.
+pub trait TileSource: Copy {
+    /// Coverage of the samples in a raster tile, beside the mask of covered pixels.
+    type Samples: TileCover;
+
+    /// Visits the raster tiles that the primitive touches inside `bounds`, which lie in the picture, as
+    /// [`raster_tiles`] does.
+    fn visit(&self, bounds: PixelRect, visitor: &mut impl TileVisitor<Self::Samples>);
+}
+
+impl<O: Outline> TileSource for O {
+    type Samples = O::Samples;
+
+    #[inline(always)]
+    fn visit(&self, bounds: PixelRect, visitor: &mut impl TileVisitor<O::Samples>) {
+        raster_tiles(self, bounds, visitor);
+    }
+}
 
 /// The shared state as the raster units see it.
 pub trait Screen {
-    /// Edge functions of a primitive.
-    type Outline: Outline;
+    /// Edge functions of a primitive, or the raster tiles that follow from them.
+    type Outline: TileSource;
 
     /// Computes the outline of a primitive; `None` if it has no area.
-    fn outline(&self, shape: &PrimitiveShape) -> Option<Self::Outline>;
+    fn outline(&self, primitive: &Primitive) -> Option<Self::Outline>;
 
     /// Computes the bounds of a primitive's outline; `None` if it has no area.
-    fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect> {
-        self.outline(shape).map(|outline| outline.bounds())
-    }
+    fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect>;
 
     /// Bounds of the picture.
     fn rect(&self) -> PixelRect;
@@ -32,4 +49,4 @@ pub trait Screen {
 }
 
 /// Sample coverage that raster tiles carry over state `M`.
-pub type SamplesOf<M> = <<M as Screen>::Outline as Outline>::Samples;
+pub type SamplesOf<M> = <<M as Screen>::Outline as TileSource>::Samples;

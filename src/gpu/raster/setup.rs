@@ -50,7 +50,7 @@ impl<M: Screen> Process<M> for SetupSpec {
         state: &M,
     ) -> (u64, Option<Self::Out>) {
         counters.primitives += 1;
-        let set_up = state.outline(&primitive.shape).map(|outline| SetUp {
+        let set_up = state.outline(&primitive).map(|outline| SetUp {
             primitive: primitive.primitive,
             outline,
             bounds: primitive.bounds,

@@ -8,14 +8,14 @@
 //! near the cut that f32 cannot tell its side is decided by [`NearCut`], so that fragment counts match
 //! the reference renderer.
 
-use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
+use fearless_simd::{SimdBase, dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
 use super::exact_alpha::{NearCut, NearCutRule};
 use quadrille_base::math::unfused::exp2_lanes;
-use quadrille_base::math::{SimdLevel, narrow};
+use quadrille_base::math::{SimdLevel, fit, narrow};
 use quadrille_base::raster::tiles::{TILE_PX, TILE_QUADS};
 use quadrille_base::shading::{cap_rounded_down, falloff_alpha, falloff_exponent};
-use quadrille_machine::{ColourQuad, Quad, WARP_QUADS};
+use quadrille_machine::{ColourQuad, Quad, QuadMasks, WARP_QUADS, one_primitive};
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Quads that share a vector.
@@ -68,6 +68,8 @@ pub(crate) struct ShadedCounts {
     pub(crate) covered: u32,
     /// Fragments that survive the cut on alpha.
     pub(crate) survived: u32,
+    /// Masks of these fragments by quad.
+    pub(crate) masks: QuadMasks,
     /// Fragments that [`NearCut`] decided.
     pub(crate) decided: u32,
 }
@@ -216,13 +218,25 @@ impl<'a> FragmentShader<'a> {
         let first_px = self.position(origin[0], origin[1]);
         // Each step is done for the whole warp, because the steps of a single vector wait for each other.
         let mut exponents = [lane(0.0); GROUPS];
-        for (exponents, quads) in exponents.iter_mut().zip(quads.chunks_exact(GROUP)) {
-            let [a, b, c, d] = [&quads[0], &quads[1], &quads[2], &quads[3]];
-            let low = self.exponent_lanes(simd, first_px, a);
-            let low = low.combine(self.exponent_lanes(simd, first_px, b));
-            let high = self.exponent_lanes(simd, first_px, c);
-            let high = high.combine(self.exponent_lanes(simd, first_px, d));
-            *exponents = low.combine(high);
+        let groups = exponents.iter_mut().zip(quads.as_chunks::<GROUP>().0);
+        // Most warps without pairs are of one splat, whose fields then are the same in all lanes.
+        if PACKED && let Some(splat) = one_primitive(quads) {
+            let splat = &self.splats[splat as usize];
+            for (exponents, [a, b, c, d]) in groups {
+                let [[ax, ay], [bx, by]] = [pixels(simd, a), pixels(simd, b)];
+                let [[cx, cy], [dx, dy]] = [pixels(simd, c), pixels(simd, d)];
+                let x = ax.combine(bx).combine(cx.combine(dx));
+                let y = ay.combine(by).combine(cy.combine(dy));
+                *exponents = exponent_lanes(simd, splat, first_px, [x, y]);
+            }
+        } else {
+            for (exponents, [a, b, c, d]) in groups {
+                let low = self.quad_exponents(simd, first_px, a);
+                let low = low.combine(self.quad_exponents(simd, first_px, b));
+                let high = self.quad_exponents(simd, first_px, c);
+                let high = high.combine(self.quad_exponents(simd, first_px, d));
+                *exponents = low.combine(high);
+            }
         }
         let (mut alpha, mut survive, mut near, mut covered) = (exponents, 0, 0, 0);
         for i in 0..GROUPS {
@@ -258,6 +272,7 @@ impl<'a> FragmentShader<'a> {
         // them afterwards, belongs to a change that saved 80 instructions per quad on truck (AVX2).
         counts.covered = covered.count_ones();
         counts.survived = survive.count_ones();
+        counts.masks = QuadMasks(fit::<u32>(survive));
         for (i, alpha) in alpha.iter().enumerate() {
             let survive = survive >> (16 * i) & 0xffff;
             let survivors = mask32x16::from_bitmask(simd, survive);
@@ -283,21 +298,11 @@ impl<'a> FragmentShader<'a> {
         counts
     }
 
-    /// [`exponent`] of a quad's fragments, in the same order of operations; its tile's first pixel
-    /// is at `first_px` from the picture's centre.
+    /// [`exponent_lanes`] of a quad.
     #[inline(always)]
-    fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
-        let lane = |v: f32| f32x4::splat(simd, v);
+    fn quad_exponents<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
         let splat = &self.splats[quad.primitive as usize];
-        let (column, row) = (
-            usize::from(quad.position) % COLUMNS.len(),
-            usize::from(quad.position) / COLUMNS.len(),
-        );
-        let x = lane(first_px[0]) + f32x4::simd_from(simd, COLUMNS[column]);
-        let y = lane(first_px[1]) + f32x4::simd_from(simd, ROWS[row]);
-        let u = (lane(splat.u_at_centre) - lane(splat.u_per_y) * y) + lane(splat.u_per_x) * x;
-        let v = lane(splat.v_at_centre) + lane(splat.v_per_y) * y;
-        (lane(splat.log2_opacity) - u * u) - v * v
+        exponent_lanes(simd, splat, first_px, pixels(simd, quad))
     }
 
     /// Decides the lanes of `near` one by one; returns the mask of surviving lanes, and the number of lanes
@@ -369,6 +374,35 @@ fn pixel(origin: [u32; 2], position: u8) -> [u32; 2] {
         origin[0] + position % TILE_QUADS * 2,
         origin[1] + position / TILE_QUADS * 2,
     ]
+}
+
+/// Columns and rows of a quad's pixels in their screen tile.
+#[inline(always)]
+fn pixels<S: Simd>(simd: S, quad: &Quad) -> [f32x4<S>; 2] {
+    let (column, row) = (
+        usize::from(quad.position) % COLUMNS.len(),
+        usize::from(quad.position) / COLUMNS.len(),
+    );
+    [
+        f32x4::simd_from(simd, COLUMNS[column]),
+        f32x4::simd_from(simd, ROWS[row]),
+    ]
+}
+
+/// [`exponent`] at pixels (x, y) of a tile, in the same order of operations; its first pixel is at `first_px` from
+/// the picture's centre.
+#[inline(always)]
+fn exponent_lanes<S: Simd, V: SimdBase<S, Element = f32>>(
+    simd: S,
+    splat: &ProjectedSplat,
+    first_px: [f32; 2],
+    [x, y]: [V; 2],
+) -> V {
+    let (x, y) = (x + first_px[0], y + first_px[1]);
+    let u_at_row = V::simd_from(simd, splat.u_at_centre) - y * splat.u_per_y;
+    let u = u_at_row + x * splat.u_per_x;
+    let v = y * splat.v_per_y + splat.v_at_centre;
+    (V::simd_from(simd, splat.log2_opacity) - u * u) - v * v
 }
 
 /// log2 of alpha before the cap, at (x, y) from the picture's centre.

@@ -16,7 +16,7 @@ use super::interlock::{Interlock, InterlockSpec};
 use super::race::Race;
 use super::warp_slots::{TakenSlot, WarpSlots};
 use crate::crop::blend::blend_warp;
-use crate::crop::unit::ColourPlaces;
+use crate::crop::places::ColourPlaces;
 use crate::draw_state::DrawState;
 use quadrille_base::choice;
 use quadrille_base::math::index;

@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 
 use super::schedule::{Program, Schedule};
 use crate::crop::blend::at_least;
-use crate::crop::unit::ColourPlaces;
+use crate::crop::places::ColourPlaces;
 use crate::draw_state::DrawState;
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;

@@ -187,6 +187,12 @@ impl Framebuffer {
         prefetch(&self.terminated, quad_index(tile, 0));
     }
 
+    /// Whether the depth test is on.
+    #[inline]
+    pub(crate) fn has_depth(&self) -> bool {
+        self.depth.is_some()
+    }
+
     /// Whether a stencil or depth test is on.
     #[inline]
     pub(crate) fn has_tests(&self) -> bool {

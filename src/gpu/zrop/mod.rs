@@ -5,5 +5,6 @@ pub mod early;
 pub mod framebuffer;
 pub mod late;
 pub mod prop;
+mod sectors;
 pub mod termination;
 pub mod unit;

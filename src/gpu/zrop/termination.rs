@@ -38,6 +38,8 @@ pub struct Updates {
     queue: VecDeque<Update>,
     /// Updates at the front of the queue whose stencil values have been requested.
     requested: usize,
+    /// Cycle at which the first of the others arrives; spares the look into the queue.
+    next_arrival: Cycle,
     places: Queue,
     update_cycles: u64,
     /// End of the last update, if no test holds the port.
@@ -50,6 +52,7 @@ impl Updates {
         Self {
             queue: VecDeque::new(),
             requested: 0,
+            next_arrival: Cycle::MAX,
             places: Queue::new(depth),
             update_cycles,
             performed: 0,
@@ -66,6 +69,7 @@ impl Updates {
             let due = entered + delay;
             self.performed = self.performed.max(due) + self.update_cycles;
             self.places.leave(self.performed);
+            self.next_arrival = self.next_arrival.min(due);
             self.queue.push_back(Update {
                 due,
                 quad,
@@ -74,6 +78,12 @@ impl Updates {
             left &= left - 1;
         }
         entered
+    }
+
+    /// Whether any update may have arrived by `now`.
+    #[inline(always)]
+    pub fn may_be_due(&self, now: Cycle) -> bool {
+        self.requested > 0 || self.next_arrival <= now
     }
 
     /// Requests the stencil values of the updates that arrive by `now`; `request` maps an update to the
@@ -86,6 +96,7 @@ impl Updates {
             update.due = request(update);
             self.requested += 1;
         }
+        self.find_next_arrival();
     }
 
     /// Removes the next update if it can be performed by `now`.
@@ -102,7 +113,14 @@ impl Updates {
     /// Removes the next update.
     pub fn remove(&mut self) -> Option<Update> {
         self.requested = self.requested.saturating_sub(1);
-        self.queue.pop_front()
+        let removed = self.queue.pop_front();
+        self.find_next_arrival();
+        removed
+    }
+
+    fn find_next_arrival(&mut self) {
+        let next = self.queue.get(self.requested);
+        self.next_arrival = next.map_or(Cycle::MAX, |update| update.due);
     }
 }
 

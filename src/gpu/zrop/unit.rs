@@ -14,10 +14,11 @@ use quadrille_base::math::fit;
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 
 use super::early::EarlyTests;
+use super::sectors::{line_sector, one_line, sectors_at};
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Mark, Quad, QuadMasks, Queue,
-    Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec,
-    Visitor, beat_width, fragments, line_at, spec, statistics,
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, Ledger, Quad, QuadMasks, Queue, Rate, RateLimiter,
+    SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec, Visitor, beat_width,
+    fragments, line_at, spec, statistics,
 };
 
 spec! {
@@ -78,22 +79,6 @@ impl ZropSpec {
         (self.wait_queue * BEAT_QUADS as u64 * quad_bits).div_ceil(8)
             + (self.update_queue * UPDATE_BITS).div_ceil(8)
     }
-}
-
-/// Sectors of a line, as a mask.
-type LineSectors = (u32, u8);
-
-/// The lines and sectors that hold `bytes` bytes from `address` on.
-fn sectors_at(address: u64, bytes: u64) -> impl Iterator<Item = LineSectors> {
-    let sectors = address / SECTOR_BYTES..=(address + bytes - 1) / SECTOR_BYTES;
-    sectors.map(line_sector)
-}
-
-/// The line of a sector, and the sector in it.
-#[inline]
-fn line_sector(sector: u64) -> LineSectors {
-    let line = line_at(sector * SECTOR_BYTES);
-    (line, 1 << (sector % (LINE_BYTES / SECTOR_BYTES)))
 }
 
 statistics! {
@@ -173,18 +158,18 @@ impl Zrop {
         }
     }
 
-    /// The values before an item, if they are recorded.
+    /// Marks the values before an item, if they are recorded.
     #[inline(always)]
-    fn mark(&self) -> Option<Mark> {
+    fn mark(&mut self) {
         let busy = self.pipe.activity.busy;
-        self.ledger.mark(&self.counters, Some(busy))
+        self.ledger.mark(&self.counters, Some(busy));
     }
 
-    /// Records the changes since `mark` for an item of `tile` in cycle `at`.
+    /// Records the changes since the mark for an item of `tile` in cycle `at`.
     #[inline(always)]
-    fn record(&mut self, mark: Option<Mark>, tile: u32, at: Cycle) {
+    fn record(&mut self, tile: u32, at: Cycle) {
         let busy = Some(self.pipe.activity.busy);
-        (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
+        (self.ledger).record(&self.counters, busy, Some(tile), at);
     }
 
     /// Performs the stencil writes that the shader cores have sent.
@@ -200,9 +185,9 @@ impl Zrop {
                     let index = quad_index(beat.tile, quad.position);
                     state.terminate(index, quad.mask, start);
                 }
-                let mark = self.mark();
+                self.mark();
                 self.pipe.work(start, quads.len() as u64);
-                self.record(mark, beat.tile, start);
+                self.record(beat.tile, start);
             }
             self.waiting.leave(start);
             for slot in self.slots.drain(..) {
@@ -215,7 +200,24 @@ impl Zrop {
 
     /// Performs the termination updates that can be performed by `cycle`; returns the cycle at which the
     /// port is free. An update whose stencil values are on their way holds up no test.
+    #[inline(always)]
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
+        if self.has_updates(cycle, state) {
+            self.update(cycle, state)
+        } else {
+            cycle
+        }
+    }
+
+    /// Whether any termination update may have arrived by `now`.
+    #[inline(always)]
+    fn has_updates(&self, now: Cycle, state: &mut impl EarlyTests) -> bool {
+        let updates = state.updates(self.gpc);
+        updates.is_some_and(|updates| updates.may_be_due(now))
+    }
+
+    /// As [`Zrop::let_updates_in`], if there are any.
+    fn update(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
         loop {
             self.request_updates(start, state);
@@ -223,13 +225,13 @@ impl Zrop {
             let Some(update) = due else {
                 return start;
             };
-            let mark = self.mark();
+            self.mark();
             self.counters.updates += 1;
             // An update goes no further than the port: if it waited for room in the pipeline, CROP would
             // hold up the updates that it waits for.
             let begin = self.pipe.port_free().max(update.due);
             state.terminate(update.quad, update.mask, begin);
-            self.record(mark, fit(update.quad / TILE_LENGTH), begin);
+            self.record(fit(update.quad / TILE_LENGTH), begin);
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
@@ -262,6 +264,9 @@ impl Zrop {
         let per_quad = state.bytes_per_quad();
         let tile = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) * per_quad;
         let writes = state.tests_write(beat);
+        if let Some((line, sectors)) = one_line(&beat.quads, per_quad) {
+            return self.request((line_at(tile) + line, sectors, writes), at, state);
+        }
         let mut ready = at;
         // Sectors of the current line; none before the first.
         let (mut line, mut sectors) = (0, 0);
@@ -398,7 +403,9 @@ impl<M: EarlyTests> Stage<M> for Zrop {
         }
         if tests {
             left = self.lookup.serve(self.waiting.entry(arrival));
-            self.request_updates(left, state);
+            if self.has_updates(left, state) {
+                self.request_updates(left, state);
+            }
             ready = self.fetch(&beat, left, state);
         }
         let mut start = self.pipe.free().max(arrival).max(ready);
@@ -411,27 +418,29 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.start(arrival);
                 self.pipe.hold_for_data(arrival, ready);
                 let end = count.min(first + self.width);
-                let (mark, tile) = (self.mark(), beat.tile);
+                let tile = beat.tile;
+                self.mark();
                 kept = self.test(&mut beat, first..end, kept, state);
                 let is_last = end == count;
                 if is_last && (kept > 0 || beat.last) {
                     beat.quads.truncate(kept);
                     self.pipe
                         .issue(beat, start, (end - first) as u64, state, next);
-                    self.record(mark, tile, start);
+                    self.record(tile, start);
                     break;
                 }
                 self.pipe.work(start, (end - first) as u64);
-                self.record(mark, tile, start);
+                self.record(tile, start);
             }
         } else {
             let count = beat.quads.len() as u64;
-            let (mark, tile) = (self.mark(), beat.tile);
+            let tile = beat.tile;
+            self.mark();
             self.counters.quads.tested += count;
             let masks = QuadMasks::of(beat.quads.iter().map(|quad| quad.mask));
             self.counters.fragments.tested += masks.fragments();
             start = self.pipe.issue_on(beat, arrival, count, state, next);
-            self.record(mark, tile, start);
+            self.record(tile, start);
             left = start;
         }
         if tests {

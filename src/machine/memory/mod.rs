@@ -62,6 +62,12 @@ impl Memory {
         self.dram.reorder_within(cycles);
     }
 
+    /// Moves the state of a line in the L2, if it is resident, into the host's cache.
+    #[inline]
+    pub fn prefetch(&self, line: u32) {
+        self.l2.prefetch(line);
+    }
+
     /// Reads the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
     /// they arrive.
     pub fn read(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {

@@ -17,6 +17,8 @@ use crate::timing::Cycle;
 
 /// No line of memory: there are fewer than 2^32.
 const NO_LINE: u32 = u32::MAX;
+/// Lines of different sets that are remembered when they were found.
+const FOUND: usize = 16;
 /// Sectors per line.
 pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
 
@@ -157,8 +159,11 @@ impl Replaced {
 #[derive(Debug, Clone)]
 pub(super) struct SectorCache {
     lines: LruLines<Line>,
-    /// Line that was found last and its slot; it is the most recently used of its set.
-    last: (u32, u32),
+    /// Lines that were found last and their slots, in the element of the lowest bits of their number. Lines of one set
+    /// share an element, so that its line is the most recently used of the set.
+    found: [(u32, u32); FOUND],
+    /// The bits of the number of a line that choose the element.
+    found_mask: u32,
     /// Sectors resident, and the largest number before an eviction.
     resident: u64,
     peak: u64,
@@ -178,9 +183,11 @@ impl SectorCache {
     pub(super) fn new(bytes: u64, ways: u64, memory_lines: u32) -> Self {
         let lines = (bytes / LINE_BYTES).max(1);
         let ways = ways.clamp(1, lines);
+        let sets = lines / ways;
         Self {
-            lines: LruLines::new(lines / ways, ways, memory_lines),
-            last: (NO_LINE, 0),
+            lines: LruLines::new(sets, ways, memory_lines),
+            found: [(NO_LINE, 0); FOUND],
+            found_mask: (1 << sets.trailing_zeros().min(FOUND.ilog2())) - 1,
             resident: 0,
             peak: 0,
             accesses: 0,
@@ -208,12 +215,12 @@ impl SectorCache {
     /// Finds a resident line and makes it the most recently used; returns its slot.
     #[inline(always)]
     pub(super) fn find(&mut self, line: u32) -> Option<u32> {
-        let (last, slot) = self.last;
-        if line == last {
-            return Some(slot);
+        let found = &mut self.found[(line & self.found_mask) as usize % FOUND];
+        if line == found.0 {
+            return Some(found.1);
         }
         let slot = self.lines.find(line)?;
-        self.last = (line, slot);
+        *found = (line, slot);
         Some(slot)
     }
 
@@ -221,7 +228,7 @@ impl SectorCache {
     #[inline(always)]
     pub(super) fn replace(&mut self, line: u32, at: Cycle) -> Replaced {
         let (slot, old, content) = self.lines.replace(line);
-        self.last = (line, slot);
+        self.found[(line & self.found_mask) as usize % FOUND] = (line, slot);
         self.peak = self.peak.max(self.resident);
         self.resident -= sectors_in(content.valid);
         let dirty = sectors_in(content.dirty);
@@ -280,7 +287,7 @@ impl SectorCache {
             resident += if kept { sectors_in(line.valid) } else { 0 };
             kept
         });
-        self.last = (NO_LINE, 0);
+        self.found = [(NO_LINE, 0); FOUND];
         (self.resident, self.peak) = (resident, 0);
         [self.accesses, self.misses, self.fetched] = [0; 3];
         [self.written_back, self.dirty_evictions] = [0; 2];

@@ -130,12 +130,6 @@ impl UnitCache {
         replaced.written_back(|evicted, at| self.write_back(evicted, at, memory))
     }
 
-    /// Prefetches the data that a miss on line `number` needs.
-    #[inline]
-    pub fn prefetch_behind(&self, number: u32, memory: &Memory) {
-        memory.l2.prefetch(self.base + number);
-    }
-
     /// Records that the unit is done at `done` with the line that it accessed in `slot`.
     #[inline]
     pub fn used(&mut self, slot: u32, done: Cycle) {
