@@ -171,10 +171,13 @@ impl Draw {
     /// kept.
     #[inline]
     pub(super) fn kept_tiles(&self, primitive: &Primitive) -> Option<KeptTiles<'_>> {
-        let PrimitiveShape::Triangle(corners) = &primitive.shape else {
+        let (PrimitiveShape::Triangle(corners), Boxes::Splats(boxes)) =
+            (&primitive.shape, &self.boxes)
+        else {
             return None;
         };
-        (self.coverage.get()?).of(self, primitive.primitive, corners)
+        let scene = (&boxes[..], self.rect());
+        (self.coverage.get()?).of(scene, primitive.primitive, corners)
     }
 
     /// The picture's rectangle.
@@ -242,5 +245,93 @@ impl Draw {
             primitive: splat,
             shapes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_base::raster::outline::TileVisitor;
+    use quadrille_base::raster::outline::raster_tiles;
+
+    /// The screen tiles entered, and the raster tiles touched with their masks.
+    #[derive(Debug, Default, PartialEq)]
+    struct Seen(Vec<[u32; 2]>, Vec<([u32; 2], u8, u64)>);
+
+    /// Leaves every fifth screen tile out, as if another GPC owned it.
+    impl TileVisitor<()> for Seen {
+        fn enter(&mut self, column: u32, row: u32) -> bool {
+            self.0.push([column, row]);
+            !(column + row).is_multiple_of(5)
+        }
+
+        fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, (): &()) {
+            self.1.push((tile, quarter, mask));
+        }
+    }
+
+    /// A splat of a size between a pixel and the picture, partly outside of it or not.
+    fn splat(random: &mut impl FnMut() -> f32) -> ProjectedSplat {
+        let per_px = 0.5_f32.powf(1.0 + 6.0 * random());
+        let [x, y] = [160.0 * (random() - 0.5), 120.0 * (random() - 0.5)];
+        let (u_per_x, u_per_y, v_per_y) = (per_px, per_px * (random() - 0.5), per_px * random());
+        ProjectedSplat {
+            u_per_x,
+            u_per_y,
+            v_per_y,
+            u_at_centre: u_per_y * y - u_per_x * x,
+            v_at_centre: -v_per_y * y,
+            ..bytemuck::Zeroable::zeroed()
+        }
+    }
+
+    /// Whole triangles, and their parts in grids of 64x64 pixels.
+    #[test]
+    fn kept_tiles_are_those_of_the_edges() {
+        let mut state = 1_u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32
+        };
+        let splats = (0..2057).map(|_| splat(&mut random));
+        let draw = Draw::projected(splats.collect(), 150, 110);
+        draw.keep_coverage();
+        let mut compared = 0;
+        for primitive in (0..draw.len()).flat_map(|splat| draw.primitives(splat)) {
+            let Some(edges) = primitive.shape.polygon() else {
+                continue;
+            };
+            let bounds = edges.pixel_bounds().intersect(draw.rect());
+            if bounds.is_empty() {
+                continue;
+            }
+            let kept = draw.kept_tiles(&primitive).unwrap();
+            let grids = (0..2).flat_map(|y| (0..3).map(move |x| [64 * x, 64 * y]));
+            let grids = grids.map(|[x0, y0]| PixelRect {
+                x0,
+                y0,
+                x1: x0 + 64,
+                y1: y0 + 64,
+            });
+            let parts = grids.map(|grid| bounds.intersect(grid));
+            for part in std::iter::once(bounds).chain(parts.filter(|part| !part.is_empty())) {
+                let [mut found, mut expected] = [Seen::default(), Seen::default()];
+                kept.visit(part, &mut found);
+                raster_tiles(&edges, part, &mut expected);
+                assert_eq!(found, expected, "{primitive:?} in {part:?}");
+                compared += found.1.len();
+            }
+        }
+        assert!(compared > 10_000, "{compared}");
+        // The rectangle of a stencil update is not kept.
+        let update = draw.primitives(draw.len()).next().unwrap();
+        assert!(draw.kept_tiles(&update).is_none());
+        assert!(matches!(
+            update,
+            Primitive {
+                shape: PrimitiveShape::Triangle(_),
+                ..
+            }
+        ));
     }
 }

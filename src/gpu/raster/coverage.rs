@@ -12,7 +12,6 @@ use quadrille_base::raster::polygon::Polygon;
 use quadrille_base::raster::tiles::TILE_PX;
 
 use super::screen::TileSource;
-use crate::draw::Draw;
 
 /// Splats per block, which the first run that reaches it rasterizes while others that need it wait.
 const BLOCK_SPLATS: u32 = 1024;
@@ -73,30 +72,32 @@ impl Coverage {
         }
     }
 
-    /// The raster tiles of the triangle with `corners` of splat `splat` of `draw`, which has an area inside the
-    /// picture; `None` if they are not kept.
+    /// The raster tiles of the triangle with `corners` of splat `splat`, which has an area inside the picture; `None`
+    /// if they are not kept.
     #[inline]
     pub(crate) fn of(
         &self,
-        draw: &Draw,
+        (boxes, picture): (&[[Vertex; 4]], PixelRect),
         splat: u32,
         corners: &[Vertex; 3],
     ) -> Option<KeptTiles<'_>> {
-        let block = self.blocks.get((splat / BLOCK_SPLATS) as usize)?;
-        let block = block.get_or_init(|| self.fill(draw, splat / BLOCK_SPLATS));
-        let block = block.as_ref()?;
         // Only the first triangle has the corner that both share last.
-        let [[_, _, shared], _] = draw.box_triangles(splat)?;
-        let triangle = splat % BLOCK_SPLATS * 2 + u32::from(corners[2] != shared);
+        let [_, _, shared, _] = boxes.get(splat as usize)?;
+        let block = self.blocks.get((splat / BLOCK_SPLATS) as usize)?;
+        let number = (splat / BLOCK_SPLATS) as usize;
+        let block = block
+            .get_or_init(|| self.fill(boxes.chunks(BLOCK_SPLATS as usize).nth(number)?, picture));
+        let block = block.as_ref()?;
+        let triangle = splat % BLOCK_SPLATS * 2 + u32::from(corners[2] != *shared);
         Some(KeptTiles {
             block,
             triangle: block.triangles[triangle as usize],
         })
     }
 
-    /// Rasterizes block `number`; `None` if there is no room for it.
+    /// Rasterizes the boxes of a block on a `picture`; `None` if there is no room for it.
     #[cold]
-    fn fill(&self, draw: &Draw, number: u32) -> Option<Block> {
+    fn fill(&self, boxes: &[[Vertex; 4]], picture: PixelRect) -> Option<Block> {
         if self.bytes.load(Ordering::Relaxed) > MOST_BYTES {
             return None;
         }
@@ -106,11 +107,9 @@ impl Coverage {
             screen_tiles: Vec::with_capacity(largest),
             masks: Vec::with_capacity(largest),
         };
-        let first = number * BLOCK_SPLATS;
-        for splat in first..draw.len().min(first + BLOCK_SPLATS) {
-            for corners in draw.box_triangles(splat)? {
-                block.add(corners, draw.rect());
-            }
+        for &[a, b, c, d] in boxes {
+            block.add([a, b, c], picture);
+            block.add([a, c, d], picture);
             if block.masks.len().max(block.screen_tiles.len()) > MOST_RASTER_TILES {
                 return None;
             }
@@ -185,7 +184,7 @@ pub enum SplatTiles<'a> {
 impl KeptTiles<'_> {
     /// Visits the raster tiles in `bounds`, as [`raster_tiles`] does.
     #[inline(always)]
-    fn visit(&self, bounds: PixelRect, visitor: &mut impl TileVisitor<()>) {
+    pub(crate) fn visit(&self, bounds: PixelRect, visitor: &mut impl TileVisitor<()>) {
         let Triangle {
             first,
             corner: [left, top],
@@ -222,95 +221,5 @@ impl TileSource for SplatTiles<'_> {
             Self::Edges(polygon) => raster_tiles(polygon, bounds, visitor),
             Self::Kept(tiles) => tiles.visit(bounds, visitor),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use quadrille_base::raster::geometry::PrimitiveShape;
-    use quadrille_base::raster::outline::TileVisitor;
-    use quadrille_machine::Primitive;
-    use quadrille_render::preprocess::ProjectedSplat;
-
-    /// The screen tiles entered, and the raster tiles touched with their masks.
-    #[derive(Debug, Default, PartialEq)]
-    struct Seen(Vec<[u32; 2]>, Vec<([u32; 2], u8, u64)>);
-
-    /// Leaves every fifth screen tile out, as if another GPC owned it.
-    impl TileVisitor<()> for Seen {
-        fn enter(&mut self, column: u32, row: u32) -> bool {
-            self.0.push([column, row]);
-            !(column + row).is_multiple_of(5)
-        }
-
-        fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, (): &()) {
-            self.1.push((tile, quarter, mask));
-        }
-    }
-
-    /// A splat of a size between a pixel and the picture, partly outside of it or not.
-    fn splat(random: &mut impl FnMut() -> f32) -> ProjectedSplat {
-        let per_px = 0.5_f32.powf(1.0 + 6.0 * random());
-        let [x, y] = [160.0 * (random() - 0.5), 120.0 * (random() - 0.5)];
-        let (u_per_x, u_per_y, v_per_y) = (per_px, per_px * (random() - 0.5), per_px * random());
-        ProjectedSplat {
-            u_per_x,
-            u_per_y,
-            v_per_y,
-            u_at_centre: u_per_y * y - u_per_x * x,
-            v_at_centre: -v_per_y * y,
-            ..bytemuck::Zeroable::zeroed()
-        }
-    }
-
-    /// Whole triangles, and their parts in grids of 64x64 pixels.
-    #[test]
-    fn kept_tiles_are_those_of_the_edges() {
-        let mut state = 1_u32;
-        let mut random = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 24) as f32
-        };
-        let splats = (0..2 * BLOCK_SPLATS + 9).map(|_| splat(&mut random));
-        let draw = Draw::projected(splats.collect(), 150, 110);
-        draw.keep_coverage();
-        let mut compared = 0;
-        for primitive in (0..draw.len()).flat_map(|splat| draw.primitives(splat)) {
-            let Some(edges) = primitive.shape.polygon() else {
-                continue;
-            };
-            let bounds = edges.pixel_bounds().intersect(draw.rect());
-            if bounds.is_empty() {
-                continue;
-            }
-            let kept = draw.kept_tiles(&primitive).unwrap();
-            let grids = (0..2).flat_map(|y| (0..3).map(move |x| [64 * x, 64 * y]));
-            let grids = grids.map(|[x0, y0]| PixelRect {
-                x0,
-                y0,
-                x1: x0 + 64,
-                y1: y0 + 64,
-            });
-            let parts = grids.map(|grid| bounds.intersect(grid));
-            for part in std::iter::once(bounds).chain(parts.filter(|part| !part.is_empty())) {
-                let [mut found, mut expected] = [Seen::default(), Seen::default()];
-                kept.visit(part, &mut found);
-                raster_tiles(&edges, part, &mut expected);
-                assert_eq!(found, expected, "{primitive:?} in {part:?}");
-                compared += found.1.len();
-            }
-        }
-        assert!(compared > 10_000, "{compared}");
-        // The rectangle of a stencil update is not kept.
-        let update = draw.primitives(draw.len()).next().unwrap();
-        assert!(draw.kept_tiles(&update).is_none());
-        assert!(matches!(
-            update,
-            Primitive {
-                shape: PrimitiveShape::Triangle(_),
-                ..
-            }
-        ));
     }
 }
