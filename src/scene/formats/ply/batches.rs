@@ -93,7 +93,7 @@ impl SplatBatches {
 }
 
 /// Offset of the first row and size of a row, in bytes.
-fn start_and_stride(
+pub(super) fn start_and_stride(
     header: &Header,
     layout: &Layout<'_>,
     bytes: &[u8],

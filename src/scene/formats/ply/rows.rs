@@ -17,7 +17,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
 /// Bytes per word of the fast path.
-const WORD_BYTES: usize = 4;
+pub(super) const WORD_BYTES: usize = 4;
 
 /// Reads the splats of a PLY.
 pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
@@ -72,7 +72,7 @@ pub(super) fn needs_table(layout: &Layout<'_>) -> bool {
 
 /// A property of a row of fixed size.
 #[derive(Clone, Copy)]
-struct FixedField {
+pub(super) struct FixedField {
     offset: usize,
     scalar: Scalar,
     slot: usize,
@@ -98,7 +98,7 @@ pub(super) fn read_fixed(
 }
 
 /// The used properties of rows of fixed size.
-fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
+pub(super) fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     let (mut offset, mut fields) = (0, Vec::new());
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
         if let Kind::Scalar(scalar) = property.kind {
@@ -117,7 +117,7 @@ fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
 
 /// The positions of the slots in a row of words, if all are little-endian floats on word boundaries, as
 /// in nearly every splat file.
-fn word_slots(
+pub(super) fn word_slots(
     fields: &[FixedField],
     stride: usize,
     encoding: Encoding,
@@ -139,7 +139,7 @@ type Word = [u8; WORD_BYTES];
 type WordSlots = [(usize, usize)];
 
 /// Decodes rows of little-endian floats.
-fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
+pub(super) fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
     // The trainer's rows of degree 0 and 3, with and without normals, have their own code, since a
     // column with a constant stride takes half the time.
     match stride {
