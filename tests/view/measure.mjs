@@ -1,6 +1,8 @@
 // Frame rate, latency and time to the exact picture of a scene in a browser, also through a slow network.
 //
 // node measure.mjs QUADRILLE SCENE [CAMERAS] [ROUND_TRIP_MS MEGABITS_PER_S]
+//
+// The variable SCALE fixes the scale of the frames, for example to 1.
 import {chromium} from "playwright-core"
 import {serve, slowNetwork, stop} from "./support.mjs"
 
@@ -32,6 +34,8 @@ await page.addInitScript(() => {
 page.on("console", message => message.type() === "error" && console.log(message.text()))
 await page.goto(address)
 await page.waitForFunction(() => document.documentElement.dataset.state === "EXACT", null, {timeout: 60000})
+// Every frame in the window's size, where the scale is otherwise as the machine allows.
+if (process.env.SCALE) await page.selectOption("#pace-scale", process.env.SCALE)
 await page.getByRole("button", {name: "Panel"}).click()
 await page.waitForTimeout(1500)
 await page.evaluate(() => (window.measured.frames.length = 0))
