@@ -104,6 +104,8 @@ async function tour(page) {
 	await page.waitForTimeout(1000)
 	await tab("map")
 	for (let n = 0; n < TOUR_MAPS; n += 1) {
+		// Arrow keys move between the tabs while one of them has the focus.
+		await page.evaluate(() => document.activeElement.blur())
 		await page.keyboard.press("ArrowLeft")
 		await page.waitForTimeout(500)
 		await page.click("#map-show")
