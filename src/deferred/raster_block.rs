@@ -182,8 +182,8 @@ impl<S: Simd> DepthTest<'_, S> {
     fn map(&mut self) {
         let grid = self.grids.of(self.triangle);
         let queue = &mut *self.queue;
-        // No `map` over lanes here or in what follows: its closure would be compiled without vector instructions, and
-        // the raster takes 1.4 to 1.7 times as long.
+        // `map` would compile its closure without vector instructions. With one in the mapping of shading points, the raster
+        // takes 1.4 to 1.7 times as long.
         let [a, b, c] = &queue.weights;
         let weights = [
             f32x16::from_slice(self.simd, &a[..LANES]),

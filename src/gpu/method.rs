@@ -116,7 +116,22 @@ impl Method {
         if let Some(order) = orders.find(|order| order.name() == text) {
             return Ok(Self::InShader(order));
         }
-        Variant::parse(text).map(Self::Pipeline)
+        Variant::parse(text)
+            .map(Self::Pipeline)
+            .map_err(|error| match error {
+                Error::Argument {
+                    what,
+                    expected,
+                    found,
+                } => {
+                    let orders = ShaderOrder::ALL.map(ShaderOrder::name).join(", ");
+                    let others =
+                        format!("{MULTI_PASS}N, {orders}, compute, compute-aabb, {GSCORE}, paper");
+                    let expected = format!("{expected}, or another method ({others})");
+                    Error::argument(what, expected, found)
+                }
+                other => other,
+            })
     }
 
     /// Parses a list of names to methods in the same order, each once. `all` stands for the variants of the
@@ -188,5 +203,14 @@ mod tests {
         let bytes = Method::host_bytes_of_runs;
         assert_eq!(bytes(&methods, 2, 9), 92 + 50 + 28 + 17);
         assert_eq!(bytes(&methods[..1], 8, 21), 28 + 21);
+    }
+
+    #[test]
+    fn an_unknown_method_is_told_all_methods_and_an_unknown_variant_the_variants() {
+        let others = "multipass:N, shader-blend, interlock, compute, compute-aabb, gscore, paper";
+        let of_methods = Method::parse("foo").unwrap_err().to_string();
+        assert!(of_methods.contains("het+qm") && of_methods.contains(others));
+        let of_variants = Variant::parse("foo").unwrap_err().to_string();
+        assert!(of_variants.contains("het+qm") && !of_variants.contains("gscore"));
     }
 }

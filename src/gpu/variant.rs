@@ -57,8 +57,7 @@ impl Variant {
             bits |= set.ok_or_else(|| {
                 Error::argument(
                     "variant",
-                    "baseline, qru, qm, het, het+qru, het+qm, tgc, all, switches joined by + (tgc, qru, qm, het), or another \
-                     method (multipass:N, shader-blend, interlock, compute, compute-aabb, gscore, paper)",
+                    "baseline, qru, qm, het, het+qru, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",
                     switch,
                 )
             })?;

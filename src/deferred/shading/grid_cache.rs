@@ -50,3 +50,47 @@ impl GridCache {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::camera::lens::Lens;
+    use crate::shading::grid_view::GridRule;
+
+    #[test]
+    fn triangles_that_come_back_have_their_own_grids() {
+        let lens = Lens::from_blur_at_infinity(40.0, 300.0, 4.0).unwrap();
+        let view = GridView {
+            rule: GridRule::Adaptive { quality: 0.5 },
+            shear: lens.shear([300.0; 2]),
+            near: 0.25,
+            centre: [160.0, 90.5],
+            reach_px: 480.0,
+        };
+        let places = [[-100.0, -60.0], [120.0, -50.0], [10.0, 80.0]];
+        // Two large triangles through focus, which are cut into bands, and a distant one, which is not.
+        let triangles =
+            [[2.0, 3.0, 20.0], [20.0, 3.0, 2.0], [30.0; 3]].map(|distances: [f64; 3]| {
+                let corners = [0, 1, 2].map(|i: usize| {
+                    let ([x, y], z) = (places[i], distances[i]);
+                    [[x * z, y * z, z]; 2]
+                });
+                MovingTriangle::unculled(corners, 1)
+            });
+        let numbered = (1..)
+            .zip(triangles)
+            .map(|(primitive, triangle)| MovingTriangle {
+                primitive,
+                ..triangle
+            });
+        let triangles: Vec<_> = numbered.collect();
+        let mut cache = GridCache::new(view);
+        for at in [0, 1, 2, 0, 0, 2, 1] {
+            let expected = ShadingGrid::new(&triangles[at], &view);
+            assert_eq!(expected.has_bands(), at < 2, "{at}");
+            assert_eq!(*cache.of(&triangles[at]), expected, "{at}");
+        }
+        assert_eq!(cache.banded.len(), 2);
+    }
+}
