@@ -8,10 +8,11 @@ use pyo3::prelude::*;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, ProjectedSplat, RenderSettings, Renderer, SplatRows, SplatSlices,
-    SplatTable,
+    Camera, Intrinsics, Profile, ProjectedSplat, RenderSettings, Renderer, SimdLevel, SplatRows,
+    SplatSlices, SplatTable,
 };
 use quadrille_base::image::check_memory;
+use quadrille_scene::BLOCK;
 use rayon::prelude::*;
 
 use crate::arrays::{Floats, array, numbers, rows};
@@ -22,8 +23,9 @@ use crate::scene::output_format;
 /// Doubles in C order.
 type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
-/// Most splats with which a call leaves its renderer to the next one, whose arrays take 76 bytes per splat.
-const KEPT_SPLATS: usize = 100_000;
+/// Most splats with which a call leaves its renderer to the next one: its arrays take 76 bytes per splat, so 305 MB at most
+/// stay with the process. Their first touch takes a third of a call with a million splats.
+const KEPT_SPLATS: usize = 4_000_000;
 /// The renderer of an earlier call. In a child forked while it was taken, the lock stays taken, and calls make their own.
 static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
 
@@ -144,14 +146,17 @@ impl Pairs {
             parts.push((part, chunk, taken));
             (rest, taken) = (after, end);
         }
-        let parts = parts.into_par_iter();
+        let (parts, level) = (parts.into_par_iter(), SimdLevel::best());
         parts.for_each(|(mut part, chunk, taken)| {
-            for (number, splat) in chunk.iter().enumerate() {
-                let at = match splats {
-                    Some(_) => splat.index as usize - taken,
-                    None => number,
-                };
-                part.write(at, splat, centre);
+            for (block, of_block) in chunk.chunks(BLOCK).enumerate() {
+                let radii = ProjectedSplat::radii_of(level, of_block);
+                for (lane, splat) in of_block.iter().enumerate() {
+                    let at = match splats {
+                        Some(_) => splat.index as usize - taken,
+                        None => block * BLOCK + lane,
+                    };
+                    part.write(at, splat, radii[lane], centre);
+                }
             }
         });
     }
@@ -253,11 +258,10 @@ impl Part<'_> {
     }
 
     #[inline]
-    fn write(&mut self, at: usize, splat: &ProjectedSplat, centre: [f32; 2]) {
+    fn write(&mut self, at: usize, splat: &ProjectedSplat, radii: [u32; 2], centre: [f32; 2]) {
         if let Some(row) = self.splats.get_mut(at) {
             *row = i64::from(splat.index);
         }
-        let radii = splat.radii();
         self.radii[at] = radii.map(|radius| i32::try_from(radius).unwrap_or(i32::MAX));
         self.means[at] = [splat.mean_px[0] + centre[0], splat.mean_px[1] + centre[1]];
         self.depths[at] = splat.depth;

@@ -40,6 +40,11 @@ impl SceneFlags {
         axes.into_iter().chain(lod).collect()
     }
 
+    /// Whether no flag is given.
+    pub(super) fn is_default(self) -> bool {
+        self.axes.is_none() && self.lod == 0
+    }
+
     pub(super) fn options(self) -> LoadOptions {
         LoadOptions::new(self.axes, self.lod)
     }
@@ -121,7 +126,7 @@ pub(super) fn warn_if_few(
     (near, in_view): (f64, u64),
     verbosity: Verbosity,
 ) {
-    if !Visibility::is_enough(in_view, &scene.splats) {
+    if !Visibility::is_enough(in_view, scene.splats.len()) {
         warn_if_unseen(scene, camera, near, verbosity);
     }
 }

@@ -3,12 +3,14 @@
 mod args;
 mod batches;
 mod drawing;
+mod in_place;
 mod probe;
 mod rendered;
 
 use std::path::Path;
 use std::slice;
 
+use rayon::ThreadPool;
 use serde_json::json;
 
 pub(super) use self::args::Args;
@@ -16,6 +18,7 @@ use self::args::RenderFlags;
 use self::drawing::{Drawing, draws_ahead};
 use self::rendered::{begin_lines, scene_json, table};
 use super::console::{Exit, Verbosity, print, print_json};
+use super::exposures::ViewExposures;
 use super::film::Film;
 use super::frames::{Backend, band_rows, peak_rss_bytes};
 use super::inputs::{load_filtered, warn_if_unseen};
@@ -28,7 +31,7 @@ use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_base::shading::Profile;
 use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::cameras::Views;
-use quadrille_scene::{Camera, Scene};
+use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_suite::report::cameras::reproducing_flags;
 
 /// The pictures that `-o` names, if it names no film, once the flags that do not go together are refused.
@@ -80,14 +83,26 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     // One pool does all the work: starting a second one costs a small scene a millisecond.
     let host = &flags.draw.host;
     let pool = host.pool()?;
-    let scene =
-        pool.install(|| load_filtered(&args.scene, args.reading, &args.filters, verbosity))?;
-    let profile = flags.draw.profile(scene.profile_hint, verbosity)?;
+    let load =
+        || pool.install(|| load_filtered(&args.scene, args.reading, &args.filters, verbosity));
+    let in_place = in_place::source(args, output.as_ref());
+    let loaded = match in_place {
+        Some(_) => None,
+        None => Some(load()?),
+    };
+    let hint = match &in_place {
+        Some(file) => file.profile_hint,
+        None => loaded.as_ref().and_then(|scene| scene.profile_hint),
+    };
+    let profile = flags.draw.profile(hint, verbosity)?;
     let profile = flags.rules.applied(profile);
     let all = args.list_views.then(|| args.views.of_all());
     let chosen = all.as_ref().unwrap_or(&args.views);
     let path = &args.scene;
-    let views = pool.install(|| (args.film.path).views(chosen, path, &scene.splats, verbosity))?;
+    // The views of a file that is drawn in place are those of a camera file.
+    let none = Splats::from_splats(0, []);
+    let splats = loaded.as_ref().map_or(&none, |scene| &scene.splats);
+    let views = pool.install(|| (args.film.path).views(chosen, path, splats, verbosity))?;
     prepare_outputs(args, output.as_ref(), film.as_ref(), &views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
@@ -103,6 +118,20 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         profile,
         level: host.level,
     };
+    if let (Some(file), Some(output), [camera]) = (&in_place, &output, &views.cameras[..])
+        && !flags.draws_bands(output, camera)
+        && let Some(rendered) =
+            pool.install(|| in_place::drawn(args, (file, output), camera, &render, verbosity))?
+    {
+        return match output.is_stdout() {
+            true => Ok(Exit::Done),
+            false => {
+                print(table(&[rendered], None))?;
+                print_flags(view_flags)
+            }
+        };
+    }
+    let scene = loaded.map_or_else(load, Ok)?;
     if !args.probe.is_empty() {
         let (probe, cameras) = (&args.probe, views.cameras);
         let views = pool.install(|| probe.probed(&scene, cameras, &render, verbosity))?;
@@ -124,8 +153,21 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         shoot(args, film, &scene, &views, &settings, verbosity)?;
         return Ok(Exit::Done);
     }
+    let to = (output.as_ref(), exposures.as_ref());
+    draw_views(args, (&scene, views), to, render, (&pool, verbosity))
+}
+
+/// Draws the views, and prints or writes what was asked for.
+fn draw_views(
+    args: &Args,
+    (scene, views): (&Scene, Views),
+    (output, exposures): (Option<&Output>, Option<&ViewExposures>),
+    render: RenderSettings,
+    (pool, verbosity): (&ThreadPool, Verbosity),
+) -> Result<Exit> {
+    let (flags, profile) = (&args.flags, render.profile);
+    let view_flags = reproducing_flags(&views);
     let mut timer = flags.timer(render);
-    let output = output.as_ref();
     let resume = args.resume.then(|| resume(args, &profile));
     let is_table = !args.json && !output.is_some_and(Output::is_stdout);
     let by_line = is_table && args.repeat.is_none() && views.cameras.len() > 1;
@@ -134,28 +176,28 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         background: flags.draw.background,
         can_draw_bands: flags.can_draw_bands(),
         repeat: args.repeat.unwrap_or(1),
-        scene: &scene,
+        scene,
         verbosity,
         output,
-        exposures: exposures.as_ref(),
+        exposures,
         resume: resume.transpose()?,
         lines: match by_line {
             true => Some(begin_lines(&views.cameras, scene.splats.len())?),
             false => None,
         },
         near: profile.near,
-        pool: &pool,
+        pool,
     };
     let rendered = drawing.draw_all(views.cameras, &mut timer)?;
     if args.json {
         let is_reference = flags.backend == Backend::Reference;
         let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
         print_json(json!({
-            "scene": scene_json(&args.scene, &scene),
+            "scene": scene_json(&args.scene, scene),
             "profile": profile.name,
             "backend": flags.backend,
             "threads": if is_reference { 1 } else { pool.current_num_threads() },
-            "simd": if is_reference { "none" } else { host.level.name() },
+            "simd": if is_reference { "none" } else { flags.draw.host.level.name() },
             "peak_rss_bytes": peak_rss_bytes(),
             "view_flags": view_flags,
             "views": documents.collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::encoding::SceneEncoding;
 use super::origin::{Resolution, SAMPLES};
-use super::splats::Splats;
+use super::splats::{Splat, Splats};
 use quadrille_base::shading::Profile;
 
 /// Splats of a scene file with its metadata and warnings.
@@ -36,12 +36,7 @@ impl Scene {
     /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
     pub(super) fn warn_of_rounding(&mut self) {
         if self.splats.origin() == [0.0; 3] {
-            let splats = self.splats.sampled(SAMPLES);
-            let found = Resolution::of(splats.map(|splat| {
-                let scale = splat.scale.into_iter().fold(0.0, f32::max);
-                (splat.mean.map(f64::from), f64::from(scale))
-            }));
-            let warning = found.and_then(|found| found.warning());
+            let warning = rounding_warning(self.splats.sampled(SAMPLES));
             self.encoding.warnings.extend(warning);
         }
     }
@@ -63,6 +58,15 @@ impl Scene {
             encoding,
         }
     }
+}
+
+/// A warning if the positions of splats in single precision are too coarse for their sizes.
+pub(super) fn rounding_warning(splats: impl Iterator<Item = Splat>) -> Option<String> {
+    let found = Resolution::of(splats.map(|splat| {
+        let scale = splat.scale.into_iter().fold(0.0, f32::max);
+        (splat.mean.map(f64::from), f64::from(scale))
+    }));
+    found.and_then(|found| found.warning())
 }
 
 /// The profile of this name, or the default one.

@@ -64,9 +64,9 @@ impl Visibility {
         }
     }
 
-    /// Whether so many splats of a scene are in view, as a renderer has counted them, that there is no warning.
-    pub fn is_enough(in_view: u64, splats: &Splats) -> bool {
-        in_view as f64 >= SUSPICIOUS_SHARE * splats.len() as f64 && in_view > 0
+    /// Whether so many of a scene's splats are in view, as a renderer has counted them, that there is no warning.
+    pub fn is_enough(in_view: u64, splats: usize) -> bool {
+        in_view as f64 >= SUSPICIOUS_SHARE * splats as f64 && in_view > 0
     }
 
     /// A warning about view `view` with a remedy, when almost nothing is in view.

@@ -30,6 +30,7 @@ mod film;
 mod filters;
 mod first_contact;
 mod hardware;
+mod in_place;
 mod info;
 #[cfg(unix)]
 mod interrupt;

@@ -77,7 +77,7 @@ pub(super) fn run(
 }
 
 /// The first flag that needs the whole scene.
-fn whole_scene_flag(args: &Args) -> Option<&'static str> {
+pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
     let views = &args.views;
     let has_file = views.camera_file().is_some()
@@ -120,12 +120,16 @@ fn draw(
     let progress = verbosity.progress("views");
     let steps = progress.task.steps(cameras.len() as u64);
     let task = interrupt::task();
+    let coarse = batches.rounding_warning()?;
     let mut passes = 0;
     let pass = |each: EachBatch<'_>| {
         passes += 1;
         let dropped = batches.for_each(rows, task, each)?;
         if passes == 1 {
             warn_of_dropped(&args.scene, dropped, verbosity);
+            if let Some(warning) = &coarse {
+                verbosity.warn(&format!("{}: {warning}", args.scene.display()));
+            }
         }
         Ok(())
     };

@@ -252,9 +252,9 @@ impl TileLists {
         for (i, share) in self.shares.iter_mut().enumerate() {
             share.chunks = frame.chunks() * i / count..frame.chunks() * (i + 1) / count;
         }
-        self.shares
-            .par_iter_mut()
-            .for_each(|share| dispatch!(level.level(), simd => share.count(simd, grid, frame)));
+        self.shares.par_iter_mut().for_each(
+            |share| dispatch!(level.frame_level(), simd => share.count(simd, grid, frame)),
+        );
         self.ends.clear();
         let mut position = 0;
         for tile in 0..grid.len() {
@@ -268,7 +268,7 @@ impl TileLists {
         self.entries.reserve_zeroed(position);
         let entries = as_atomic_u64(&mut self.entries);
         self.shares.par_iter_mut().for_each(
-            |share| dispatch!(level.level(), simd => share.fill(simd, grid, frame, entries)),
+            |share| dispatch!(level.frame_level(), simd => share.fill(simd, grid, frame, entries)),
         );
     }
 
@@ -353,7 +353,7 @@ mod tests {
             }
             for level in SimdLevel::all() {
                 let mut visited = Vec::new();
-                dispatch!(level.level(), simd => {
+                dispatch!(level.frame_level(), simd => {
                     grid.for_each(simd, &bounds, |[tile, counter], index| {
                         assert!(counter < COUNTERS);
                         visited.push((tile, index));

@@ -170,11 +170,12 @@ mod tests {
         masks[9] = 0xff00_0000_0000_0005;
         let (mut items, mut log) = (Items::new(), Log::new());
         for level in SimdLevel::all() {
-            dispatch!(level.level(), simd => items.list(simd, &masks));
+            dispatch!(level.frame_level(), simd => items.list(simd, &masks));
             // What an earlier batch left behind the items counts for nothing.
             log.open = [0; CAPACITY];
             log.open[..items.len].fill(0x8000);
-            let of_item = |log: &Log| dispatch!(level.level(), simd => log.closed(simd, &items));
+            let of_item =
+                |log: &Log| dispatch!(level.frame_level(), simd => log.closed(simd, &items));
             assert_eq!(of_item(&log), 0, "{}", level.name());
             log.open[5] = 0;
             log.open[63] = 0;
@@ -205,7 +206,7 @@ mod tests {
             .collect();
         for level in SimdLevel::all() {
             let mut items = Items::new();
-            dispatch!(level.level(), simd => items.list(simd, &masks));
+            dispatch!(level.frame_level(), simd => items.list(simd, &masks));
             let listed: Vec<(usize, usize)> = items
                 .parts(7)
                 .flat_map(|(splats, blocks)| splats.iter().zip(blocks))

@@ -29,7 +29,7 @@ impl Sorter {
     /// sort takes over.
     pub(super) fn sort(&mut self, level: SimdLevel, entries: &mut [u64]) {
         // The code uses no lanes, but the level's shifts and minima are cheaper.
-        dispatch!(level.level(), simd => self.sort_on(simd, entries));
+        dispatch!(level.frame_level(), simd => self.sort_on(simd, entries));
     }
 
     #[inline(always)]

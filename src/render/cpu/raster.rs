@@ -35,7 +35,7 @@ pub(super) fn draw(
         alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
         stop_at,
     };
-    dispatch!(settings.level.level(), simd => {
+    dispatch!(settings.level.frame_level(), simd => {
         match kind {
             NEVER => draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
             BEFORE => draw_lanes::<_, _, BEFORE>(simd, tile, splats, list, limits, sink),

@@ -11,7 +11,7 @@ use super::raster;
 use super::tile::{TILE_PX, Tile, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
-use crate::preprocess::{PixelBounds, Projected, ProjectedSplat, ViewTransform};
+use crate::preprocess::{PixelBounds, Projected, ProjectedSplat, SplatSource, ViewTransform};
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
@@ -90,14 +90,15 @@ impl Renderer {
         self.draw(frame, splats, camera, settings, &Task::NEVER)
     }
 
-    /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
+    /// Renders as [`Self::render_into`], as a task, from any source of splats. The content of `frame` is unspecified
+    /// after an error.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
-    pub fn render_task(
+    pub fn render_task<T: SplatSource + ?Sized>(
         &mut self,
         frame: &mut Frame,
-        splats: &Splats,
+        splats: &T,
         camera: &Camera,
         settings: &RenderSettings,
         task: &Task,
@@ -169,10 +170,10 @@ impl Renderer {
     }
 
     /// Renders into a frame. Once `task` is cancelled, the work left is skipped.
-    fn draw(
+    fn draw<T: SplatSource + ?Sized>(
         &mut self,
         frame: &mut Frame,
-        splats: &Splats,
+        splats: &T,
         camera: &Camera,
         settings: &RenderSettings,
         task: &Task,

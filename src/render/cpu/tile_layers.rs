@@ -140,7 +140,7 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
         colours: &[PixelBlock; BLOCKS],
         planes: &mut [Vec<&mut [u32]>],
     ) {
-        dispatch!(level.level(), simd => self.store_lanes(simd, colours, planes));
+        dispatch!(level.frame_level(), simd => self.store_lanes(simd, colours, planes));
     }
 
     #[inline(always)]

@@ -11,6 +11,7 @@
 //! accurate enough to the definition. [`Preprocessed::run`] shows the order of the steps.
 
 pub mod exact;
+mod in_place;
 mod kept;
 mod lanes;
 mod project;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+pub use in_place::InPlace;
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
 pub use rows::SplatRows;
 pub use source::{Coefficients, ShScratch, SplatSource};

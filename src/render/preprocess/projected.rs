@@ -4,7 +4,8 @@ use std::f32::consts::LN_2;
 
 use bytemuck::{Pod, Zeroable};
 
-use quadrille_base::math::whole;
+use quadrille_base::math::{SimdLevel, whole};
+use quadrille_scene::BLOCK;
 
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
@@ -79,16 +80,32 @@ impl ProjectedSplat {
     /// Half of width and height of the box that gsplat sorts the splat by, in whole pixels: the standard deviations
     /// times the radius at which alpha equals the cut, which is at most 3.33 standard deviations, rounded up.
     pub fn radii(&self) -> [u32; 2] {
+        self.exact_radii().map(whole)
+    }
+
+    /// [`Self::radii`] of up to sixteen splats, in the vectors of `level`.
+    pub fn radii_of(level: SimdLevel, splats: &[Self]) -> [[u32; 2]; BLOCK] {
+        let mut exact = [[0.0; 2]; BLOCK];
+        level.run(|| {
+            for (exact, splat) in exact.iter_mut().zip(splats) {
+                *exact = splat.exact_radii();
+            }
+        });
+        exact.map(|radii| radii.map(whole))
+    }
+
+    #[inline(always)]
+    fn exact_radii(&self) -> [f64; 2] {
         let (per_x, per_y) = (f64::from(self.u_per_x), f64::from(self.v_per_y));
         let slope = f64::from(self.u_per_y) / per_x;
         // Variances in units of 2 ln 2 square pixels.
-        let yy = per_y.powi(-2);
-        let xx = per_x.powi(-2) + slope * slope * yy;
+        let yy = (per_y * per_y).recip();
+        let xx = (per_x * per_x).recip() + slope * slope * yy;
         // The radius in standard deviations is that in (u, v) times sqrt(2 ln 2), and deviations are those in units of
         // the falloff over it.
         let most = MOST_RADIUS * MOST_RADIUS / (2.0 * f64::from(LN_2));
         let radius2 = f64::from(self.radius_squared()).clamp(0.0, most);
-        [xx, yy].map(|variance| whole((variance * radius2).sqrt().ceil()))
+        [(xx * radius2).sqrt().ceil(), (yy * radius2).sqrt().ceil()]
     }
 
     /// Square of the radius in (u, v) at which alpha equals the cut.

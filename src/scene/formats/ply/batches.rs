@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::body::Body;
-use super::header::{Encoding, Header};
+use super::header::Header;
+use super::in_place::SplatsInPlace;
 use super::layout::{Layout, profile_hint};
-use super::rows::{needs_table, read_fixed};
+use super::rows::{read_fixed, start_and_stride};
 use crate::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::bytes::Bytes;
 use crate::scene_file::Dropped;
 use crate::splats::{Lanes, SplatBlock, Splats, rest_coefficients};
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 
 /// A PLY of binary rows of one size, whose splats are read batch by batch: the same splats, in the same order, as
@@ -28,8 +28,8 @@ impl SplatBatches {
     /// Opens the PLY `path`.
     ///
     /// # Errors
-    /// [`Error::Read`], and [`Error::Malformed`] for another format, for text, for lists, for plain colours and for
-    /// positions in double precision.
+    /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for
+    /// another format, for text, for lists, for plain colours and for positions in double precision.
     pub fn open(path: &Path) -> Result<Self> {
         let bytes = Bytes::open(path)?;
         let header = Header::parse(&bytes, path)?;
@@ -61,11 +61,22 @@ impl SplatBatches {
         size_of::<f32>() * (PLAIN_SLOTS + rest)
     }
 
+    /// As [`SplatsInPlace::rounding_warning`].
+    ///
+    /// # Errors
+    /// [`Error::Read`](quadrille_base::Error::Read) and [`Error::Malformed`](quadrille_base::Error::Malformed) for a
+    /// file that has changed.
+    pub fn rounding_warning(&self) -> Result<Option<String>> {
+        let rows = SplatsInPlace::open(&self.path)?;
+        Ok(rows.and_then(|rows| rows.rounding_warning()))
+    }
+
     /// Reads the scene in batches of at most `rows` rows, at least one, and calls `each` with every batch. Pages of the
     /// file that have been read are released.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], the first error of `each`, and [`Error::Malformed`] for a file that has changed.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), the first error of `each`, and
+    /// [`Error::Malformed`](quadrille_base::Error::Malformed) for a file that has changed.
     pub fn for_each(
         &self,
         rows: usize,
@@ -89,29 +100,5 @@ impl SplatBatches {
             each(&splats)?;
         }
         Ok(dropped)
-    }
-}
-
-/// Offset of the first row and size of a row, in bytes.
-fn start_and_stride(
-    header: &Header,
-    layout: &Layout<'_>,
-    bytes: &[u8],
-    path: &Path,
-) -> Result<(usize, usize)> {
-    let mut body = Body::new(header, bytes, path);
-    for element in layout.before {
-        body.skip(element)?;
-    }
-    body.check_room(layout.element)?;
-    let stride = layout.element.stride_bytes();
-    match stride.filter(|_| header.encoding != Encoding::Ascii && !needs_table(layout)) {
-        Some(stride) => Ok((body.offset(), stride)),
-        None => Err(Error::malformed(
-            path,
-            "header",
-            "a binary PLY of splats in single precision, as `quadrille convert` writes it",
-            "another layout, which is not read in batches",
-        )),
     }
 }

@@ -1,5 +1,7 @@
 //! Decodes the rows of a PLY body into lanes.
 
+use std::path::Path;
+
 use super::body::Body;
 use super::header::{Encoding, Header, Kind};
 use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
@@ -12,12 +14,12 @@ use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::scene_file::{Dropped, Scene};
 use crate::splats::{BLOCK, Splats};
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
 /// Bytes per word of the fast path.
-const WORD_BYTES: usize = 4;
+pub(super) const WORD_BYTES: usize = 4;
 
 /// Reads the splats of a PLY.
 pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
@@ -70,9 +72,33 @@ pub(super) fn needs_table(layout: &Layout<'_>) -> bool {
     layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
 }
 
+/// Offset of the first row and size of a row, in bytes.
+pub(super) fn start_and_stride(
+    header: &Header,
+    layout: &Layout<'_>,
+    bytes: &[u8],
+    path: &Path,
+) -> Result<(usize, usize)> {
+    let mut body = Body::new(header, bytes, path);
+    for element in layout.before {
+        body.skip(element)?;
+    }
+    body.check_room(layout.element)?;
+    let stride = layout.element.stride_bytes();
+    match stride.filter(|_| header.encoding != Encoding::Ascii && !needs_table(layout)) {
+        Some(stride) => Ok((body.offset(), stride)),
+        None => Err(Error::malformed(
+            path,
+            "header",
+            "a binary PLY of splats in single precision, as `quadrille convert` writes it",
+            "another layout, which is not read in batches",
+        )),
+    }
+}
+
 /// A property of a row of fixed size.
 #[derive(Clone, Copy)]
-struct FixedField {
+pub(super) struct FixedField {
     offset: usize,
     scalar: Scalar,
     slot: usize,
@@ -98,7 +124,7 @@ pub(super) fn read_fixed(
 }
 
 /// The used properties of rows of fixed size.
-fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
+pub(super) fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     let (mut offset, mut fields) = (0, Vec::new());
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
         if let Kind::Scalar(scalar) = property.kind {
@@ -117,7 +143,7 @@ fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
 
 /// The positions of the slots in a row of words, if all are little-endian floats on word boundaries, as
 /// in nearly every splat file.
-fn word_slots(
+pub(super) fn word_slots(
     fields: &[FixedField],
     stride: usize,
     encoding: Encoding,
@@ -139,7 +165,7 @@ type Word = [u8; WORD_BYTES];
 type WordSlots = [(usize, usize)];
 
 /// Decodes rows of little-endian floats.
-fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
+pub(super) fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
     // The trainer's rows of degree 0 and 3, with and without normals, have their own code, since a
     // column with a constant stride takes half the time.
     match stride {

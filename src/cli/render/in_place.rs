@@ -1,0 +1,66 @@
+//! A single picture of a PLY, drawn from the mapped file: a scene in memory would take longer to fill than to draw.
+
+use std::path::Path;
+
+use quadrille_base::error::Result;
+use quadrille_base::image::Frame;
+use quadrille_render::cpu::{RenderSettings, Renderer};
+use quadrille_render::preprocess::InPlace;
+use quadrille_scene::formats::ply::SplatsInPlace;
+use quadrille_scene::formats::scene_file;
+use quadrille_scene::{Camera, Visibility};
+
+use super::args::Args;
+use super::batches::whole_scene_flag;
+use super::rendered::Rendered;
+use crate::cli::console::Verbosity;
+use crate::cli::frames::FrameTimes;
+use crate::cli::inputs::note_file_of_folder;
+use crate::cli::interrupt;
+use crate::cli::outputs::Output;
+
+/// The file of the scene, if nothing needs the scene in memory: neither a flag nor the layout of the file.
+pub(super) fn source(args: &Args, output: Option<&Output>) -> Option<SplatsInPlace> {
+    let needs_scene =
+        output.is_none() || whole_scene_flag(args).is_some() || !args.reading.is_default();
+    let path = scene_file(&args.scene).ok().filter(|_| !needs_scene)?;
+    // A file that cannot be drawn from is read as a whole, which tells what is wrong with it.
+    let is_file = path != Path::new("-") && path.is_file();
+    let file = is_file.then(|| SplatsInPlace::open(&path).ok().flatten())??;
+    (!file.is_empty()).then_some(file)
+}
+
+/// Draws and writes the picture of a view; `None` if the scene has to be read to say what is missing: it has invalid
+/// rows, or almost nothing of it is in view.
+pub(super) fn drawn(
+    args: &Args,
+    (file, output): (&SplatsInPlace, &Output),
+    camera: &Camera,
+    settings: &RenderSettings,
+    verbosity: Verbosity,
+) -> Result<Option<Rendered>> {
+    let (source, mut renderer) = (InPlace::new(file), Renderer::default());
+    let mut frame = Frame::new(0, 0);
+    let task = interrupt::task();
+    let (counts, times) = renderer.render_task(&mut frame, &source, camera, settings, task)?;
+    if source.has_invalid() || !Visibility::is_enough(counts.splats_in_frustum, file.len()) {
+        return Ok(None);
+    }
+    note_file_of_folder(&args.scene, verbosity);
+    let scene = args.scene.display();
+    verbosity.remark(&format!(
+        "{scene}: {} splats of degree {}, drawn from the mapped file",
+        file.len(),
+        file.sh_degree()
+    ));
+    if let Some(warning) = file.rounding_warning() {
+        verbosity.warn(&format!("{scene}: {warning}"));
+    }
+    let background = args.flags.draw.background;
+    let path = (args.flags.layers).save(output, &frame, &[], &camera.name, background)?;
+    Ok(Some(Rendered {
+        camera: camera.clone(),
+        output: Some(path),
+        timed: Some(FrameTimes::once(counts, &times, renderer.used_bytes())),
+    }))
+}

@@ -1,0 +1,179 @@
+//! Splats of a PLY that are decoded block by block while they are drawn, without a copy of the scene in memory.
+
+use std::path::Path;
+
+use bytemuck::Zeroable;
+use fearless_simd::Level;
+
+use super::header::Header;
+use super::layout::{Layout, profile_hint};
+use super::rows::{WORD_BYTES, decode_words, fields, start_and_stride, word_slots};
+use crate::activate::{Parameters, activate};
+use crate::assemble::{PLAIN_SLOTS, RawBlock, RowLayout};
+use crate::bytes::Bytes;
+use crate::origin::SAMPLES;
+use crate::scene_file::rounding_warning;
+use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, rest_coefficients};
+use quadrille_base::error::Result;
+
+/// A mapped PLY of binary rows of little-endian floats, as trainers write them.
+pub struct SplatsInPlace {
+    bytes: Bytes<'static>,
+    /// Offset of the first row in bytes.
+    start: usize,
+    /// Words of a row.
+    stride: usize,
+    layout: RowLayout,
+    /// Pairs of a slot and its word in a row, of all but the higher coefficients.
+    plain: Vec<(usize, usize)>,
+    /// Words of the constant coefficients of red, green and blue in a row.
+    constant: [usize; 3],
+    /// Words of the higher coefficients in a row.
+    rest: Vec<usize>,
+    level: Level,
+    /// Name of the profile that the scene was trained for, if the file says so.
+    pub profile_hint: Option<&'static str>,
+}
+
+impl SplatsInPlace {
+    /// Opens the PLY `path`; `None` for a layout that has to be read as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for a file
+    /// that is no PLY of splats.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        let bytes = Bytes::open(path)?;
+        let header = Header::parse(&bytes, path)?;
+        let layout = Layout::of(&header, path)?;
+        let Ok((start, stride)) = start_and_stride(&header, &layout, &bytes, path) else {
+            return Ok(None);
+        };
+        let of_row = layout.row_layout;
+        let words = word_slots(&fields(&layout), stride, header.encoding);
+        let Some(words) = words.filter(|_| !of_row.filtered) else {
+            return Ok(None);
+        };
+        let (plain, mut rest): (Vec<_>, Vec<_>) =
+            words.into_iter().partition(|(slot, _)| *slot < PLAIN_SLOTS);
+        rest.sort_unstable();
+        let word_of = |slot| plain.iter().find(|(of, _)| *of == slot);
+        let [Some(red), Some(green), Some(blue)] = [3, 2, 1].map(|k| word_of(PLAIN_SLOTS - k))
+        else {
+            return Ok(None);
+        };
+        let constant = [red.1, green.1, blue.1];
+        let names = layout.element.properties.iter().map(|p| p.name.as_str());
+        let profile_hint = profile_hint(names, &header.comments);
+        Ok(Some(Self {
+            start,
+            stride: stride / WORD_BYTES,
+            layout: of_row,
+            constant,
+            plain,
+            rest: rest.into_iter().map(|(_, word)| word).collect(),
+            level: Level::new(),
+            profile_hint,
+            bytes,
+        }))
+    }
+
+    /// Number of rows, valid or not.
+    pub fn len(&self) -> usize {
+        self.layout.rows
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Degree of the spherical harmonics, 0 to 4.
+    pub fn sh_degree(&self) -> u8 {
+        self.layout.sh_degree
+    }
+
+    /// The warning about positions in single precision that are too coarse for the scene, if they are.
+    pub fn rounding_warning(&self) -> Option<String> {
+        let step = self.len().div_ceil(SAMPLES).max(1);
+        rounding_warning((0..self.len()).step_by(step).map(|index| {
+            let mut block = SplatBlock::zeroed();
+            self.block(index / BLOCK, &mut block);
+            Splat::load(&block, &[], index % BLOCK)
+        }))
+    }
+
+    /// Words of the rows of a block.
+    #[inline]
+    fn rows(&self, block: usize) -> (&[[u8; WORD_BYTES]], usize) {
+        let first = block * BLOCK;
+        let rows = BLOCK.min(self.len() - first);
+        let row_bytes = self.stride * WORD_BYTES;
+        let bytes = &self.bytes[self.start + first * row_bytes..][..rows * row_bytes];
+        (bytes.as_chunks().0, rows)
+    }
+
+    /// Decodes and activates all but the higher coefficients of splats `16 * block` and following; returns the number of
+    /// invalid ones, which get an opacity of 0, as lanes beyond the last row.
+    #[inline]
+    pub fn block(&self, block: usize, into: &mut SplatBlock) -> u64 {
+        let (words, rows) = self.rows(block);
+        let raw = RawBlock {
+            plain: bytemuck::cast_mut(into),
+            rest: &mut [],
+            filter: &mut [0.0; BLOCK],
+        };
+        decode_words(words, self.stride, &self.plain, raw);
+        let parameters = Parameters {
+            level: self.level,
+            encoding: self.layout.encoding,
+            scales: self.layout.scales,
+            filter: None,
+        };
+        let invalid = activate(into, &mut [], rows, parameters).total();
+        if invalid > 0 {
+            for lane in 0..BLOCK {
+                if into.mean[0][lane].is_nan() {
+                    (into.mean[0][lane], into.opacity[lane]) = (0.0, 0.0);
+                }
+            }
+        }
+        invalid
+    }
+
+    /// Decodes the coefficients of the lanes of a block that `lanes` names: constant ones of red, green and blue, and the
+    /// higher ones of red, then of green, then of blue. Returns one bit per lane with a higher one that is not finite.
+    #[inline]
+    pub fn coefficients(
+        &self,
+        block: usize,
+        lanes: u64,
+        constant: &mut [Lanes; 3],
+        rest: &mut [Lanes],
+    ) -> u64 {
+        let (words, rows) = self.rows(block);
+        let (mut left, mut invalid) = (lanes & ((1 << rows) - 1), 0);
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize % BLOCK;
+            left &= left - 1;
+            let row = &words[lane * self.stride..][..self.stride];
+            for (values, word) in constant.iter_mut().zip(self.constant) {
+                values[lane] = f32::from_le_bytes(row[word]);
+            }
+            let mut check = 0.0;
+            for (values, &word) in rest.iter_mut().zip(&self.rest) {
+                let value = f32::from_le_bytes(row[word]);
+                check += value * 0.0;
+                values[lane] = value;
+            }
+            if check != 0.0 {
+                invalid |= 1 << lane;
+            }
+        }
+        invalid
+    }
+
+    /// Number of higher coefficients of a splat, of all channels.
+    pub fn rest(&self) -> usize {
+        3 * rest_coefficients(self.sh_degree())
+    }
+}
