@@ -118,7 +118,7 @@ pub use quadrille_render::preprocess::{
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::{default_camera, default_camera_task};
-pub use quadrille_render::{Distribution, SceneStatistics};
+pub use quadrille_render::{Distribution, SceneStatistics, Visibility};
 pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
     fitting_eye, fly as fly_cameras, fly_keys, load as load_cameras,
@@ -129,8 +129,8 @@ pub use quadrille_scene::formats::ply::PlyWriter;
 pub use quadrille_scene::{
     Camera, Dropped, FisheyeLens, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat, Projection,
     Scene, SceneEncoding, SceneFormat, Splat, SplatArrays, SplatAxes, SplatSlices, SplatTable,
-    Splats, Visibility, load, load_bytes, load_bytes_as, load_named_bytes, load_named_bytes_with,
-    load_table, load_table_task, load_task, load_with, write_table, write_table_task,
+    Splats, load, load_bytes, load_bytes_as, load_named_bytes, load_named_bytes_with, load_table,
+    load_table_task, load_task, load_with, write_table, write_table_task,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::Document as SimulationDocument;

@@ -7,7 +7,7 @@
 //! | [`error`], [`output`] | typed errors by who is at fault; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
-//! | [`parse`] | numbers in texts of users |
+//! | [`parse`], [`text_file`] | numbers in texts of users; files that users write |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
 //! | [`words`] | words that are near to each other |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
@@ -21,6 +21,7 @@ pub mod parse;
 pub mod raster;
 pub mod shading;
 pub mod task;
+pub mod text_file;
 pub mod words;
 
 pub use error::{Error, Fault, Result};

@@ -10,7 +10,7 @@ use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::parsed;
-use quadrille_scene::text_file::read_text;
+use quadrille_base::text_file::read_text;
 use quadrille_suite::mesh_suite::{
     MeshRows, MeshRunFiles, MeshRunRow, MeshSuite, holds_meshes, read_kept,
 };

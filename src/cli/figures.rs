@@ -14,8 +14,8 @@ pub(super) use args::Args;
 use jobs::Jobs;
 use meshes::{MERGING_PAPERS, MeshJobs};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::text_file::read_text;
 use quadrille_papers::merging_figures::results::Results as Counts;
-use quadrille_scene::text_file::read_text;
 use quadrille_suite::mesh_suite::MeshSuite;
 use quadrille_suite::{Event, Suite};
 

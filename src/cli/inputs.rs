@@ -8,8 +8,9 @@ use super::console::Verbosity;
 use super::convert::actions::Filters;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::{parsed, whole_number};
+use quadrille_render::Visibility;
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding, SplatAxes, Visibility};
+use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding, SplatAxes};
 
 /// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 2] = ["obj", "bpt"];

@@ -8,11 +8,11 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::parse::{parsed, positive, whole_number};
 use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
-use quadrille_scene::text_file::read_text;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
 /// Maximum of `--threads`.

@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         None => Some(load()?),
     };
     let hint = match &in_place {
-        Some(file) => file.profile_hint,
+        Some(file) => file.profile_hint(),
         None => loaded.as_ref().and_then(|scene| scene.profile_hint),
     };
     let profile = flags.draw.profile(hint, verbosity)?;

@@ -22,10 +22,10 @@ use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
+use quadrille_base::text_file::read_text;
 use quadrille_evaluation::pairing::{photo_of, photos_in};
 use quadrille_gpu::config::Config;
 use quadrille_scene::cameras::{Framing, FramingTarget, Views};
-use quadrille_scene::text_file::read_text;
 use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_view::{
     Access, Commands, Content, ListedView, Show, ShownScene, is_token, new_token, serve,

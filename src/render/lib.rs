@@ -14,5 +14,7 @@ pub mod preprocess;
 mod statistics;
 pub mod synth;
 pub mod viewpoint;
+mod visibility;
 
 pub use statistics::{Distribution, SceneStatistics};
+pub use visibility::Visibility;

@@ -23,9 +23,7 @@ mod scene_file;
 mod slices;
 mod splats;
 pub mod table;
-pub mod text_file;
 pub mod transform;
-mod visibility;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
@@ -41,4 +39,3 @@ pub use slices::{SplatArrays, SplatSlices};
 pub use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};
 pub use splats::{Splat, Splats, rest_coefficients};
 pub use table::SplatTable;
-pub use visibility::Visibility;

@@ -107,7 +107,7 @@ impl FisheyeLens {
     }
 
     /// Distance from the principal point in focal lengths up to which directions are drawn.
-    pub(super) fn reach(&self) -> f64 {
+    pub fn reach(&self) -> f64 {
         self.distance(self.max_angle).0
     }
 
@@ -175,42 +175,5 @@ impl Projection {
     /// Whether this is [`Self::Pinhole`].
     pub fn is_pinhole(&self) -> bool {
         *self == Self::Pinhole
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// With k1 of -0.1 alone, the distance grows to the angle sqrt(10 / 3).
-    #[test]
-    fn angles_beyond_the_turning_point_are_not_drawn() {
-        let lens = FisheyeLens::new([-0.1, 0.0, 0.0, 0.0]).unwrap();
-        let turning = (10.0_f64 / 3.0).sqrt();
-        assert!((lens.max_angle() - turning).abs() < 1e-9);
-        let projection = Projection::Fisheye(lens);
-        let at = |angle: f64| projection.point([angle.sin(), 0.0, angle.cos()]);
-        assert!(at(turning - 1e-6).is_some() && at(turning + 1e-6).is_none());
-        // There, the distance is two thirds of the angle.
-        assert!((lens.reach() - turning * 2.0 / 3.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn hostile_coefficients_are_refused() {
-        for bad in [f64::NAN, f64::INFINITY, -f64::INFINITY, 1e5, -1e300] {
-            for at in 0..4 {
-                let mut coefficients = [0.0; 4];
-                coefficients[at] = bad;
-                assert!(FisheyeLens::new(coefficients).is_err(), "{bad}");
-            }
-        }
-        // The distance turns almost at once.
-        let turning = FisheyeLens::new([-1e4, 0.0, 0.0, 0.0]).unwrap();
-        assert!(turning.max_angle() < 0.01 && turning.reach() > 0.0);
-        for p in [[f64::NAN; 3], [0.0; 3], [f64::INFINITY; 3]] {
-            assert_eq!(Projection::Equirectangular.point(p), None);
-            let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
-            assert_eq!(fisheye.point(p), None);
-        }
     }
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::configuration::{Configuration, check_count, check_distinct};
 use super::value_range;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::PRESETS;
-use quadrille_scene::text_file::read_text;
 
 /// A configuration of the suite file.
 #[derive(Debug, Clone, Deserialize)]

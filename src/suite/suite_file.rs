@@ -8,8 +8,8 @@ use super::configuration::Configuration;
 use super::matrix::{Matrix, RawConfiguration};
 use super::scene_entry::{RawScene, SceneEntry, malformed};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::text_file::read_text;
 use quadrille_gpu::method::Method;
-use quadrille_scene::text_file::read_text;
 
 /// The content of a suite file.
 #[derive(Debug, Deserialize)]

@@ -107,7 +107,7 @@ fn draw(
     verbosity: Verbosity,
 ) -> Result<Exit> {
     let flags = &args.flags;
-    let profile = flags.draw.profile(batches.profile_hint, verbosity)?;
+    let profile = flags.draw.profile(batches.profile_hint(), verbosity)?;
     let settings = RenderSettings {
         profile: flags.rules.applied(profile),
         level: flags.draw.host.level,

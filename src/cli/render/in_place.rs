@@ -4,11 +4,12 @@ use std::path::Path;
 
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
+use quadrille_render::Visibility;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_render::preprocess::InPlace;
+use quadrille_scene::Camera;
 use quadrille_scene::formats::ply::SplatsInPlace;
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{Camera, Visibility};
 
 use super::args::Args;
 use super::batches::whole_scene_flag;

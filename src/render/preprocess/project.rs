@@ -106,7 +106,7 @@ impl Projected {
                 let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
                 match (view.projection, level) {
                     (Projection::Pinhole, Some(level)) => {
-                        dispatch!(level.frame_level(), simd => project_chunk(simd, splats, view, chunk, &mut output))
+                        dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
                     }
                     // Fisheyes and panoramas have no lanes.
                     _ => project_exactly(splats, view, chunk, &mut output),

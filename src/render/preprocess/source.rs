@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use quadrille_base::math::prefetch;
+use fearless_simd::Level;
+use quadrille_base::math::{SimdLevel, prefetch};
 use quadrille_scene::{Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 
 /// Coefficients per channel of the highest degree, 4, without the constant one.
@@ -10,9 +11,15 @@ pub(super) const MOST_REST: usize = rest_coefficients(4);
 /// Cache lines per block.
 const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 
-/// Splats that can be projected: a scene, which holds blocks of splats, or
-/// [rows](super::SplatRows) of the caller, which are gathered into blocks on the stack.
+/// Splats that can be projected: a scene, which holds blocks of splats, [rows](super::SplatRows) of the caller, which are
+/// gathered into blocks on the stack, or a [mapped file](super::InPlace), whose rows are decoded there.
 pub trait SplatSource: Sync {
+    /// The level that the projection is compiled for on a machine of `level`. Each takes 0.1 MB.
+    #[inline(always)]
+    fn lanes(level: SimdLevel) -> Level {
+        level.level()
+    }
+
     /// Number of splats.
     fn len(&self) -> usize;
 
@@ -75,6 +82,11 @@ pub struct ShScratch {
 }
 
 impl SplatSource for Splats {
+    #[inline(always)]
+    fn lanes(level: SimdLevel) -> Level {
+        level.frame_level()
+    }
+
     #[inline(always)]
     fn len(&self) -> usize {
         self.len()

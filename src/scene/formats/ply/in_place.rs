@@ -5,12 +5,9 @@ use std::path::Path;
 use bytemuck::Zeroable;
 use fearless_simd::Level;
 
-use super::header::Header;
-use super::layout::{Layout, profile_hint};
-use super::rows::{WORD_BYTES, decode_words, fields, start_and_stride, word_slots};
+use super::rows::{FixedRows, WORD_BYTES, decode_words, word_slots};
 use crate::activate::{Parameters, activate};
-use crate::assemble::{PLAIN_SLOTS, RawBlock, RowLayout};
-use crate::bytes::Bytes;
+use crate::assemble::{PLAIN_SLOTS, RawBlock};
 use crate::origin::SAMPLES;
 use crate::scene_file::rounding_warning;
 use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, rest_coefficients};
@@ -18,12 +15,9 @@ use quadrille_base::error::Result;
 
 /// A mapped PLY of binary rows of little-endian floats, as trainers write them.
 pub struct SplatsInPlace {
-    bytes: Bytes<'static>,
-    /// Offset of the first row in bytes.
-    start: usize,
+    rows: FixedRows,
     /// Words of a row.
     stride: usize,
-    layout: RowLayout,
     /// Pairs of a slot and its word in a row, of all but the higher coefficients.
     plain: Vec<(usize, usize)>,
     /// Words of the constant coefficients of red, green and blue in a row.
@@ -31,26 +25,17 @@ pub struct SplatsInPlace {
     /// Words of the higher coefficients in a row.
     rest: Vec<usize>,
     level: Level,
-    /// Name of the profile that the scene was trained for, if the file says so.
-    pub profile_hint: Option<&'static str>,
 }
 
 impl SplatsInPlace {
     /// Opens the PLY `path`; `None` for a layout that has to be read as a whole.
     ///
     /// # Errors
-    /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for a file
-    /// that is no PLY of splats.
+    /// As [`SplatBatches::open`](super::SplatBatches::open).
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        let bytes = Bytes::open(path)?;
-        let header = Header::parse(&bytes, path)?;
-        let layout = Layout::of(&header, path)?;
-        let Ok((start, stride)) = start_and_stride(&header, &layout, &bytes, path) else {
-            return Ok(None);
-        };
-        let of_row = layout.row_layout;
-        let words = word_slots(&fields(&layout), stride, header.encoding);
-        let Some(words) = words.filter(|_| !of_row.filtered) else {
+        let rows = FixedRows::open(path)?;
+        let words = word_slots(&rows.fields, rows.stride, rows.encoding);
+        let Some(words) = words.filter(|_| !rows.layout.filtered) else {
             return Ok(None);
         };
         let (plain, mut rest): (Vec<_>, Vec<_>) =
@@ -62,24 +47,24 @@ impl SplatsInPlace {
             return Ok(None);
         };
         let constant = [red.1, green.1, blue.1];
-        let names = layout.element.properties.iter().map(|p| p.name.as_str());
-        let profile_hint = profile_hint(names, &header.comments);
         Ok(Some(Self {
-            start,
-            stride: stride / WORD_BYTES,
-            layout: of_row,
+            stride: rows.stride / WORD_BYTES,
+            rows,
             constant,
             plain,
             rest: rest.into_iter().map(|(_, word)| word).collect(),
             level: Level::new(),
-            profile_hint,
-            bytes,
         }))
+    }
+
+    /// Name of the profile that the scene was trained for, if the file says so.
+    pub fn profile_hint(&self) -> Option<&'static str> {
+        self.rows.profile_hint
     }
 
     /// Number of rows, valid or not.
     pub fn len(&self) -> usize {
-        self.layout.rows
+        self.rows.layout.rows
     }
 
     /// Whether there is no row.
@@ -89,7 +74,7 @@ impl SplatsInPlace {
 
     /// Degree of the spherical harmonics, 0 to 4.
     pub fn sh_degree(&self) -> u8 {
-        self.layout.sh_degree
+        self.rows.layout.sh_degree
     }
 
     /// The warning about positions in single precision that are too coarse for the scene, if they are.
@@ -108,7 +93,7 @@ impl SplatsInPlace {
         let first = block * BLOCK;
         let rows = BLOCK.min(self.len() - first);
         let row_bytes = self.stride * WORD_BYTES;
-        let bytes = &self.bytes[self.start + first * row_bytes..][..rows * row_bytes];
+        let bytes = &self.rows.bytes[self.rows.start + first * row_bytes..][..rows * row_bytes];
         (bytes.as_chunks().0, rows)
     }
 
@@ -125,8 +110,8 @@ impl SplatsInPlace {
         decode_words(words, self.stride, &self.plain, raw);
         let parameters = Parameters {
             level: self.level,
-            encoding: self.layout.encoding,
-            scales: self.layout.scales,
+            encoding: self.rows.layout.encoding,
+            scales: self.rows.layout.scales,
             filter: None,
         };
         let invalid = activate(into, &mut [], rows, parameters).total();

@@ -41,7 +41,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
         Some(stride) => {
             let start = body.offset();
             let rows = (start, stride, layout.row_layout);
-            read_fixed(bytes, rows, header.encoding, &layout, task)?
+            read_fixed(bytes, rows, header.encoding, &fields(&layout), task)?
         }
         None => read_in_order(body, bytes, &layout, task)?,
     };
@@ -57,7 +57,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
 }
 
 /// Whether splats are read by way of a table: those with plain colours, or with positions in double precision.
-pub(super) fn needs_table(layout: &Layout<'_>) -> bool {
+fn needs_table(layout: &Layout<'_>) -> bool {
     let properties = &layout.element.properties;
     let is_fine = |name: &str| {
         let own = properties.iter().find(|property| property.name == name);
@@ -72,27 +72,50 @@ pub(super) fn needs_table(layout: &Layout<'_>) -> bool {
     layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
 }
 
-/// Offset of the first row and size of a row, in bytes.
-pub(super) fn start_and_stride(
-    header: &Header,
-    layout: &Layout<'_>,
-    bytes: &[u8],
-    path: &Path,
-) -> Result<(usize, usize)> {
-    let mut body = Body::new(header, bytes, path);
-    for element in layout.before {
-        body.skip(element)?;
-    }
-    body.check_room(layout.element)?;
-    let stride = layout.element.stride_bytes();
-    match stride.filter(|_| header.encoding != Encoding::Ascii && !needs_table(layout)) {
-        Some(stride) => Ok((body.offset(), stride)),
-        None => Err(Error::malformed(
-            path,
-            "header",
-            "a binary PLY of splats in single precision, as `quadrille convert` writes it",
-            "another layout, which is not read in batches",
-        )),
+/// Binary rows of one size in a mapped file, which need not be read as a whole.
+pub(super) struct FixedRows {
+    pub(super) bytes: Bytes<'static>,
+    /// Offset of the first row in bytes.
+    pub(super) start: usize,
+    /// Bytes of a row.
+    pub(super) stride: usize,
+    pub(super) layout: RowLayout,
+    pub(super) fields: Vec<FixedField>,
+    pub(super) encoding: Encoding,
+    pub(super) profile_hint: Option<&'static str>,
+}
+
+impl FixedRows {
+    /// Opens the PLY `path`; an error for text, for lists, for plain colours and for positions in double precision.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let bytes = Bytes::open(path)?;
+        let header = Header::parse(&bytes, path)?;
+        let layout = Layout::of(&header, path)?;
+        let mut body = Body::new(&header, &bytes, path);
+        for element in layout.before {
+            body.skip(element)?;
+        }
+        body.check_room(layout.element)?;
+        let stride = layout.element.stride_bytes();
+        let is_fixed = header.encoding != Encoding::Ascii && !needs_table(&layout);
+        let (start, Some(stride)) = (body.offset(), stride.filter(|_| is_fixed)) else {
+            return Err(Error::malformed(
+                path,
+                "header",
+                "a binary PLY of splats in single precision, as `quadrille convert` writes it",
+                "another layout, which is not read in batches",
+            ));
+        };
+        let names = layout.element.properties.iter().map(|p| p.name.as_str());
+        Ok(Self {
+            start,
+            stride,
+            layout: layout.row_layout,
+            fields: fields(&layout),
+            encoding: header.encoding,
+            profile_hint: profile_hint(names, &header.comments),
+            bytes,
+        })
     }
 }
 
@@ -109,22 +132,21 @@ pub(super) fn read_fixed(
     bytes: &Bytes<'_>,
     (start, stride, row_layout): (usize, usize, RowLayout),
     encoding: Encoding,
-    layout: &Layout<'_>,
+    fields: &[FixedField],
     task: &Task,
 ) -> Result<(Splats, Dropped)> {
-    let fields = fields(layout);
-    match word_slots(&fields, stride, encoding) {
+    match word_slots(fields, stride, encoding) {
         Some(words) => assemble_fixed(bytes, start, stride, row_layout, task, |rows, raw| {
             decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
         }),
         None => assemble_fixed(bytes, start, stride, row_layout, task, |rows, raw| {
-            decode_fields(rows, stride, &fields, encoding, raw);
+            decode_fields(rows, stride, fields, encoding, raw);
         }),
     }
 }
 
 /// The used properties of rows of fixed size.
-pub(super) fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
+fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     let (mut offset, mut fields) = (0, Vec::new());
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
         if let Kind::Scalar(scalar) = property.kind {

@@ -2,9 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::camera::Camera;
-use crate::projection::Projection;
-use crate::splats::Splats;
+use quadrille_scene::{Camera, Projection, Splats};
 
 /// Maximum number of splats to examine; enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;

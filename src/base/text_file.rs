@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use quadrille_base::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Maximum size in bytes; a complete configuration has about 10 KB.
 const MAX_BYTES: u64 = 1 << 20;
