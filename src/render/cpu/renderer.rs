@@ -11,7 +11,9 @@ use super::raster;
 use super::tile::{TILE_PX, Tile, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
-use crate::preprocess::{PixelBounds, Projected, ProjectedSplat, SplatSource, ViewTransform};
+use crate::preprocess::{
+    InPlace, PixelBounds, Projected, ProjectedSplat, SplatSource, ViewTransform,
+};
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
@@ -90,15 +92,32 @@ impl Renderer {
         self.draw(frame, splats, camera, settings, &Task::NEVER)
     }
 
-    /// Renders as [`Self::render_into`], as a task, from any source of splats. The content of `frame` is unspecified
-    /// after an error.
+    /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
-    pub fn render_task<T: SplatSource + ?Sized>(
+    pub fn render_task(
         &mut self,
         frame: &mut Frame,
-        splats: &T,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> Result<(Counts, RenderTimes)> {
+        let drawn = self.draw(frame, splats, camera, settings, task);
+        task.check()?;
+        Ok(drawn)
+    }
+
+    /// As [`Self::render_task`], from a mapped file.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    // Not one generic function for both: its callers would compile frames with their own options.
+    pub fn render_in_place(
+        &mut self,
+        frame: &mut Frame,
+        splats: &InPlace<'_>,
         camera: &Camera,
         settings: &RenderSettings,
         task: &Task,
