@@ -411,8 +411,8 @@ fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
         }
     }
     for (row, lanes) in m.iter_mut().enumerate() {
-        let [low, high] = [0, 1].map(|half| quarters[half][row / 8][row % 8]);
-        *lanes = low.combine(high);
+        let [low, high] = &quarters;
+        *lanes = low[row / 8][row % 8].combine(high[row / 8][row % 8]);
     }
     m
 }

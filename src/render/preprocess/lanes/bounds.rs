@@ -43,8 +43,8 @@ pub(super) fn pixel_range<S: Simd>(
         .min(f32x16::splat(simd, last_px));
     let some = first.simd_le(last);
     // Many levels have no conversion to unsigned integers.
-    let whole = |px: f32x16<S>| px.to_int::<i32x16<S>>();
-    let packed = whole(first) | (whole(last.max(zero)) << 16);
+    let [first, last] = each!([first, last.max(zero)], |px| px.to_int::<i32x16<S>>());
+    let packed = first | (last << 16);
     (packed.bitcast(), some)
 }
 
@@ -57,7 +57,7 @@ pub(super) fn trusted_lanes<S: Simd>(
     block: &SplatBlock,
     inside: &InView<S>,
 ) -> mask32x16<S> {
-    let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));
+    let [w, x, y, z] = each!([0, 1, 2, 3], |q| f32x16::simd_from(simd, block.rotation[q]));
     let norm2 = w.mul_add(w, x.mul_add(x, y.mul_add(y, z * z)));
     let opacity = f32x16::simd_from(simd, block.opacity);
     let zero = f32x16::splat(simd, 0.0);
@@ -81,12 +81,13 @@ pub(super) fn fallback_lanes<S: Simd>(
     let variance = covariance.xx.max(covariance.yy);
     let accurate = distance.simd_lt(f32x16::splat(simd, FALLBACK_MEAN_PX))
         & variance.simd_lt(f32x16::splat(simd, FALLBACK_SIGMA_PX * FALLBACK_SIGMA_PX));
-    let misses = |axis: usize, size: u32| {
+    let size = [view.width, view.height];
+    let [beside, above] = each!([0, 1], |axis| {
         let reach = half_extent[axis].mul_add(
             f32x16::splat(simd, FALLBACK_EXTENT_FRACTION),
-            f32x16::splat(simd, size as f32 / 2.0 + 2.0),
+            f32x16::splat(simd, size[axis] as f32 / 2.0 + 2.0),
         );
         mean[axis].abs().simd_gt(reach)
-    };
-    !(accurate | misses(0, view.width) | misses(1, view.height))
+    });
+    !(accurate | beside | above)
 }

@@ -18,11 +18,11 @@ pub(super) struct InView<S: Simd> {
 impl<S: Simd> InView<S> {
     #[inline(always)]
     pub(super) fn of(simd: S, view: &ViewTransform, block: &SplatBlock) -> Self {
-        let mean = block
-            .mean
-            .map(|m| F64Lanes::widen(f32x16::simd_from(simd, m)));
-        let p = std::array::from_fn(|r| {
-            let row = view.rotation[r].map(|v| F64Lanes::splat(simd, v));
+        let mean = each!([0, 1, 2], |axis| {
+            F64Lanes::widen(f32x16::simd_from(simd, block.mean[axis]))
+        });
+        let p = each!([0, 1, 2], |r| {
+            let row = each!([0, 1, 2], |c| F64Lanes::splat(simd, view.rotation[r][c]));
             let sum = mean[2].mul_add(row[2], F64Lanes::splat(simd, view.translation_in_view[r]));
             mean[0].mul_add(row[0], mean[1].mul_add(row[1], sum))
         });
@@ -52,7 +52,7 @@ pub(super) struct Covariance<S: Simd> {
 /// The splat's axes in world space, scaled: `R S`, column by column.
 #[inline(always)]
 fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
-    let [w, x, y, z] = block.rotation.map(|q| f32x16::simd_from(simd, q));
+    let [w, x, y, z] = each!([0, 1, 2, 3], |q| f32x16::simd_from(simd, block.rotation[q]));
     let (x2, y2, z2) = (x + x, y + y, z + z);
     let one = f32x16::splat(simd, 1.0);
     let columns = [
@@ -72,9 +72,9 @@ fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
             one - x.mul_add(x2, y * y2),
         ],
     ];
-    std::array::from_fn(|j| {
+    each!([0, 1, 2], |j| {
         let scale = f32x16::simd_from(simd, block.scale[j]);
-        columns[j].map(|v| v * scale)
+        each!([0, 1, 2], |i| columns[j][i] * scale)
     })
 }
 
@@ -107,6 +107,11 @@ fn factor_row<S: Simd>(
 }
 
 #[inline(always)]
+fn dot<S: Simd>(p: [f32x16<S>; 3], q: [f32x16<S>; 3]) -> f32x16<S> {
+    p[0].mul_add(q[0], p[1].mul_add(q[1], p[2] * q[2]))
+}
+
+#[inline(always)]
 pub(super) fn covariance<S: Simd>(
     simd: S,
     view: &ViewTransform,
@@ -117,8 +122,6 @@ pub(super) fn covariance<S: Simd>(
     let inverse_z = inside.inverse_z.narrow();
     let t = factor_row(simd, view, inside, inverse_z, &axes, 0);
     let b = factor_row(simd, view, inside, inverse_z, &axes, 1);
-    let dot =
-        |p: [f32x16<S>; 3], q: [f32x16<S>; 3]| p[0].mul_add(q[0], p[1].mul_add(q[1], p[2] * q[2]));
     let cross = [
         t[1].mul_sub(b[2], t[2] * b[1]),
         t[2].mul_sub(b[0], t[0] * b[2]),

@@ -1,6 +1,17 @@
 //! Projects sixteen splats at once, in the same steps as [`exact`](super::exact). It computes in f32,
 //! but positions and depths stay in f64 until they are relative to the picture's centre.
 
+/// An array of one expression of each item. The closures of `array::map` and `array::from_fn` are not inlined once several
+/// sources of splats share this code, and are then compiled without the vector instructions of the function around them.
+macro_rules! each {
+    ([$($item:expr),*], |$name:ident| $body:expr) => {
+        [$({
+            let $name = $item;
+            $body
+        }),*]
+    };
+}
+
 mod bounds;
 mod covariance;
 
@@ -52,27 +63,33 @@ fn colour<S: Simd>(
 ) -> [f32x16<S>; 3] {
     let half = f32x16::splat(simd, 0.5);
     let c0 = f32x16::splat(simd, narrow(SH_C0));
-    let mut colour = sh
-        .constant
-        .map(|c| f32x16::simd_from(simd, c).mul_add(c0, half));
+    let mut colour = each!([0, 1, 2], |c| {
+        f32x16::simd_from(simd, sh.constant[c]).mul_add(c0, half)
+    });
     if degree > 0 {
-        let to_splat: [f32x16<S>; 3] = std::array::from_fn(|i| {
+        let [x, y, z] = each!([0, 1, 2], |i| {
             let mean = F64Lanes::widen(f32x16::simd_from(simd, block.mean[i]));
             mean.minus(F64Lanes::splat(simd, view.eye[i])).narrow()
         });
-        let [x, y, z] = to_splat;
         let norm = x.mul_add(x, y.mul_add(y, z * z)).sqrt();
         let inverse = f32x16::splat(simd, 1.0) / norm.max(f32x16::splat(simd, f32::MIN_POSITIVE));
         let per_channel = sh.rest.len() / 3;
-        colour = sh_colour(degree, to_splat.map(|v| v * inverse), colour, |k| {
-            std::array::from_fn(|channel| {
-                f32x16::simd_from(simd, sh.rest[channel * per_channel + k])
-            })
-        });
+        let direction = [x * inverse, y * inverse, z * inverse];
+        colour = sh_colour(
+            degree,
+            direction,
+            colour,
+            #[inline(always)]
+            |k| {
+                each!([0, 1, 2], |channel| {
+                    f32x16::simd_from(simd, sh.rest[channel * per_channel + k])
+                })
+            },
+        );
     }
     // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
     let (zero, most) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, f32::MAX));
-    colour.map(|c| c.max(zero).min(most))
+    each!([0, 1, 2], |c| colour[c].max(zero).min(most))
 }
 
 /// log2 of the opacity, corrected as the profile says.
@@ -115,13 +132,13 @@ pub(super) fn project<'a, S: Simd>(
     }
     let covariance = covariance(simd, view, &inside, block);
     let log2_opacity = log2_opacity(simd, view, block, &covariance);
-    let mean_f64: [F64Lanes<S>; 2] = std::array::from_fn(|axis| {
-        inside.p[axis].times(inside.inverse_z).mul_add(
+    let mean = each!([0, 1], |axis| {
+        let mean = inside.p[axis].times(inside.inverse_z).mul_add(
             F64Lanes::splat(simd, view.focal_px[axis]),
             F64Lanes::splat(simd, view.principal_from_centre_px[axis]),
-        )
+        );
+        mean.narrow()
     });
-    let mean = mean_f64.map(F64Lanes::narrow);
     // Squared radius in standard deviations: converts log2 units to nats.
     let zero = f32x16::splat(simd, 0.0);
     let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);
@@ -134,8 +151,8 @@ pub(super) fn project<'a, S: Simd>(
         radius * covariance.xx * inverse_sigma[0],
         radius * covariance.yy * inverse_sigma[1],
     ];
-    let boxed = half.map(|h| {
-        h.mul_add(
+    let boxed = each!([0, 1], |axis| {
+        half[axis].mul_add(
             f32x16::splat(simd, 1.0 + EXTENT_MARGIN_FRACTION),
             f32x16::splat(simd, EXTENT_MARGIN_PX),
         )
