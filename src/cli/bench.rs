@@ -9,7 +9,6 @@ use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::parsed;
 use quadrille_scene::text_file::read_text;
 use quadrille_suite::mesh_suite::{
     MeshRows, MeshRunFiles, MeshRunRow, MeshSuite, holds_meshes, read_kept,
@@ -47,7 +46,7 @@ pub(super) struct Args {
     )]
     methods: Vec<String>,
     /// Run only shard I of N, from 1/N to N/N; its results file is RESULTS.I-of-N.jsonl
-    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     shard: Option<Shard>,
     /// Join the results files of the shards in the results file and run nothing; exits with code 1 if
     /// views are missing
@@ -90,10 +89,6 @@ Examples:
   quadrille bench benches/island.toml -o island.jsonl --shard 1/4
   quadrille bench benches/island.toml -o island.jsonl --merge
   quadrille bench island.jsonl --csv > island.csv";
-
-fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
-    parsed(text, Shard::parse)
-}
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.suite.extension().is_some_and(|e| e == "jsonl") {

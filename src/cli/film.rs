@@ -15,7 +15,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::output::write_whole_task;
-use quadrille_base::parse::{parsed, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::{Flight, Views, fly};
 use quadrille_scene::{Camera, Splats};
@@ -70,7 +70,7 @@ impl PathFlags {
     /// The flight that is generated, if the path is not a file.
     fn flight(&self) -> Option<Flight> {
         let name = self.path.as_deref()?.to_str()?;
-        parsed(name, str::parse::<Flight>).ok()
+        name.parse().ok()
     }
 
     /// Whether the frames are generated from the views.

@@ -8,7 +8,7 @@ use super::console::{Exit, Verbosity, print, print_bytes};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
-use quadrille_base::parse::{finite, parsed};
+use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, Paper};
 use quadrille_plots::{Combine, Fields, Filter, Kind, Plot, Plotted};
 
@@ -61,7 +61,7 @@ pub(super) struct Args {
     series: Vec<String>,
     /// Plot only rows that meet a condition, such as scene=island,vase or 'tc.bins>=16'; also with !=, <, <= and >; may
     /// be repeated
-    #[arg(long = "where", value_name = "CONDITION", value_parser = parse_filter)]
+    #[arg(long = "where", value_name = "CONDITION", value_parser = str::parse::<Filter>)]
     filters: Vec<Filter>,
     /// Kind of plot [default: heat with --value, lines if --x has numbers, else bars]
     #[arg(long, value_parser = one_of::<Kind>())]
@@ -121,10 +121,6 @@ const EXAMPLES: &str = "Examples:
   quadrille plot rows.jsonl --kind scatter --x quads_ratio --y speedup --series scene -o quads.svg
   quadrille plot rows.jsonl --x tc.bins --y l2.bytes --value speedup --where variant=het+qm -o heat.svg
   quadrille plot sweep.csv --x tc.bins --y units.crop.utilisation --series variant --y-label 'CROP busy' -o crop.pdf";
-
-fn parse_filter(text: &str) -> std::result::Result<Filter, String> {
-    parsed(text, str::parse)
-}
 
 fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {
     let number = finite(text).ok().filter(|n| (least..=most).contains(n));

@@ -6,7 +6,6 @@ use super::outputs::OutputFlags;
 use crate::cli::choice::one_of;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::inputs::SceneFlags;
-use crate::cli::options::parse_profile;
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
 use quadrille_base::image::metrics::Protocol;
@@ -74,7 +73,7 @@ pub(in crate::cli) struct Args {
     pub(super) outputs: OutputFlags,
     /// Renderer whose constants to use for scenes, as in `render` [default: for each scene the profile
     /// that its file names, else inria]
-    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     pub(super) profile: Option<Profile>,
     #[command(flatten)]
     pub(super) reading: SceneFlags,

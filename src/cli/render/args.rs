@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use quadrille_base::parse::{parsed, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::Camera;
 use quadrille_suite::mesh_input::MemorySize;
@@ -56,7 +56,7 @@ pub(in crate::cli) struct Args {
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
     /// read in batches, and only splats in view are kept. Pictures are the same. A camera
     /// file must give the views
-    #[arg(long, value_name = "SIZE", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
+    #[arg(long, value_name = "SIZE", value_parser = str::parse::<MemorySize>)]
     pub(super) memory: Option<MemorySize>,
     /// Print a JSON document instead of a table
     #[arg(long)]

@@ -1,0 +1,64 @@
+//! Errors and notes that lead to the command that was meant.
+use std::fs;
+
+use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+
+/// The arguments of a line.
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+fn refuses(place: &Place, line: &str, expected: &[&str]) {
+    place.expect_error(USAGE, &words(line), expected);
+}
+
+/// What a command that succeeds says on standard error.
+fn said(place: &Place, line: &str) -> String {
+    let output = place.expect(DONE, &words(line));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn misspelt_names_of_all_kinds_get_a_proposal() {
+    let place = Place::new();
+    for (line, meant) in [
+        ("render scene.ply -o a.png --widht 3", "--width"),
+        ("--quite render scene.ply", "--quiet"),
+        ("rneder scene.ply", "render"),
+        ("hlep", "help"),
+        ("man rneder", "render"),
+        ("render scene.ply -o a.png --profile inira", "inria"),
+        ("render scene.ply -o a.png --backend refernce", "reference"),
+        ("sim scene.ply --preset oirn", "orin"),
+        ("sim scene.ply --method basleine", "baseline"),
+        ("sim scene.ply --method interlok", "interlock"),
+        ("sim scene.ply --set tc.bisn=8", "bins"),
+        ("sim scene.ply --set crop.format=rgab8", "rgba8"),
+        ("sim scene.ply --set corp.fromat=rgba8", "crop"),
+        ("synth rooom -o a.ply", "room"),
+        ("microbench tile-bnis", "tile-bins"),
+        ("figures suite.toml -o out --only fgi9", "fig9"),
+        ("convert scene.ply -o a.ply --format sgo", "sog"),
+    ] {
+        refuses(&place, line, &[&format!("did you mean {meant}?")]);
+    }
+    for (suite, meant) in [
+        (
+            "methods = [\"basleine\"]\n[[scene]]\nname = \"a\"\nrecipe = \"room\"\n",
+            "baseline",
+        ),
+        ("[[scene]]\nname = \"a\"\nrecipe = \"romo\"\n", "room"),
+        (
+            "[[scene]]\nname = \"a\"\nrecipe = \"room\"\nwidht = 3\n",
+            "width",
+        ),
+        (
+            "workload = \"merging\"\n[[mesh]]\nname = \"a\"\nmesh = \"plane\"\nwidht = 3\n[[study]]\nname = \"s\"\n",
+            "width",
+        ),
+    ] {
+        fs::write(place.path("suite.toml"), suite).unwrap();
+        let bench = words("bench suite.toml -o rows.jsonl");
+        place.expect_error(UNREADABLE, &bench, &[&format!("did you mean {meant}?")]);
+    }
+}
