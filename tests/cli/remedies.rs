@@ -62,3 +62,20 @@ fn misspelt_names_of_all_kinds_get_a_proposal() {
         place.expect_error(UNREADABLE, &bench, &[&format!("did you mean {meant}?")]);
     }
 }
+
+#[test]
+fn missing_meshes_list_the_procedural_ones() {
+    let place = Place::new();
+    for command in ["mesh", "deferred"] {
+        let line = format!("{command} frgo");
+        let expected = ["plane, sinewave, frog", "did you mean frog?"];
+        place.expect_error(UNREADABLE, &words(&line), &expected);
+        let line = format!("{command} nosuch");
+        let output = place.expect(UNREADABLE, &words(&line));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            errors.contains("arcade") && !errors.contains("did you mean"),
+            "{errors}"
+        );
+    }
+}
