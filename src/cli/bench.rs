@@ -1,5 +1,6 @@
 //! `bench`: draws the views of a suite by several methods.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -65,6 +66,11 @@ pub(super) struct Args {
     host: HostFlags,
 }
 
+/// Extensions of files that other flags write.
+const OTHER_FORMATS: [&str; 9] = [
+    "csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg",
+];
+
 const EXAMPLES: &str = "A suite:
   methods = [\"baseline\", \"het+qm\"]        # default: all seven of --method all
   [matrix]                                  # optional: every combination is run
@@ -94,6 +100,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.suite.extension().is_some_and(|e| e == "jsonl") {
         return print_results(args);
     }
+    args.check_output()?;
     let text = read_text(&args.suite, "a suite")?;
     if MeshSuite::is_one(&text) {
         return run_meshes(args, &text, verbosity);
@@ -142,6 +149,19 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 }
 
 impl Args {
+    /// Refuses results files that are named after another format.
+    fn check_output(&self) -> Result<()> {
+        let Some(path) = &self.output else {
+            return Ok(());
+        };
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        if !OTHER_FORMATS.contains(&extension.to_ascii_lowercase().as_str()) {
+            return Ok(());
+        }
+        let expected = "a name that ends in .jsonl, since it holds a JSON object per line";
+        Err(Error::argument("-o", expected, path.display().to_string()))
+    }
+
     /// Refuses flags that suites of splats alone have.
     fn refuse_flags_of_splats(&self, expected: &str) -> Result<()> {
         let given = [

@@ -1,5 +1,7 @@
 //! Errors of the argument parser in the form of all other errors, and parsers of numbers.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use quadrille_base::error::Error;
@@ -125,6 +127,7 @@ pub(super) fn message(
                 }
             }
         }
+        ErrorKind::UnknownArgument if !flag.starts_with('-') => one_more(flag, command),
         ErrorKind::UnknownArgument => {
             let similar = other_words(flag, command);
             let similar = similar.or_else(|| near_flag(flag, program, command));
@@ -150,11 +153,85 @@ pub(super) fn message(
     }
 }
 
-/// Replaces the name of an argument of the library by the flag of that name, if `command` has one.
+/// Remedies for more inputs than a command takes.
+const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
+    (
+        &["compare"],
+        "of several pairs, give two folders whose files have the same names, or call it once per pair",
+    ),
+    (
+        &["render", "sim", "view"],
+        "`quadrille convert A B -o JOINED` joins scenes",
+    ),
+    (&["mesh", "deferred", "bench"], "call it once per input"),
+];
+
+/// The message about a value beyond those that a command takes.
+fn one_more(found: &str, command: &clap::Command) -> String {
+    let names = command.get_positionals().map(ToString::to_string);
+    let names: Vec<String> = names.collect();
+    let expected = match names.as_slice() {
+        [] => "flags alone".to_owned(),
+        names => format!("{} and flags", names.join(", ")),
+    };
+    let mut remedies = SEVERAL_INPUTS.iter();
+    let remedy = remedies.find(|(commands, _)| commands.contains(&command.get_name()));
+    let remedy = remedy.map_or(String::new(), |(_, remedy)| format!(" ({remedy})"));
+    format!("{found}: expected {expected}{remedy}, found one value more")
+}
+
+/// Flags that write or print what files of an extension hold.
+const WRITERS: [(&[&str], &[&str]); 5] = [
+    (&["csv", "tsv"], &["csv", "json"]),
+    (&["json"], &["json"]),
+    (&["txt"], &["stats"]),
+    (&["md"], &["markdown"]),
+    (&["tex"], &["latex"]),
+];
+
+/// The flag of `command` that makes the content that the extension of the file `found` promises.
+fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
+    let extension = Path::new(found).extension()?.to_str()?.to_ascii_lowercase();
+    let (_, flags) = WRITERS
+        .iter()
+        .find(|(extensions, _)| extensions.contains(&&*extension))?;
+    flags.iter().find_map(|flag| {
+        let arg = command
+            .get_arguments()
+            .find(|a| a.get_long() == Some(flag))?;
+        let sign = if arg.get_action().takes_values() {
+            ""
+        } else {
+            "> "
+        };
+        // The fallback writes another format.
+        let own = flag == &flags[0] || *flag == extension;
+        let name = if own {
+            found.to_owned()
+        } else {
+            Path::new(found).with_extension(flag).display().to_string()
+        };
+        Some(format!("; --{flag} {sign}{name} writes the numbers"))
+    })
+}
+
+/// Adds the remedy to an error about a file of a wrong kind, and replaces the name of an argument of the library by the
+/// flag of that name, if `command` has one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
-    let Error::Argument { what, .. } = &error else {
+    let Error::Argument {
+        what,
+        expected,
+        found,
+    } = &error
+    else {
         return error;
     };
+    if what == "-o" && expected.starts_with("a name that ends in") {
+        return match writer_of(found, command) {
+            Some(remedy) => Error::argument(what, format!("{expected}{remedy}"), found),
+            None => error,
+        };
+    }
     let long = what.replace('_', "-");
     let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&long));
     match is_flag {

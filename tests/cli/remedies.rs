@@ -79,3 +79,51 @@ fn missing_meshes_list_the_procedural_ones() {
         );
     }
 }
+
+#[test]
+fn inputs_beyond_those_of_a_command_get_the_remedy() {
+    let place = Place::new();
+    let compare = "compare a.png b.png c.png";
+    refuses(
+        &place,
+        compare,
+        &["c.png", "<A>, <B>", "two folders", "once per pair"],
+    );
+    refuses(
+        &place,
+        "render a.ply b.ply -o a.png",
+        &["b.ply", "quadrille convert A B"],
+    );
+    refuses(&place, "mesh plane frog", &["frog", "once per input"]);
+}
+
+#[test]
+fn outputs_of_another_kind_lead_to_their_flag() {
+    let place = Place::new();
+    fs::write(
+        place.path("suite.toml"),
+        "[[scene]]\nname = \"a\"\nrecipe = \"room\"\n",
+    )
+    .unwrap();
+    fs::write(place.path("rows.csv"), "scene,cycles\na,1\n").unwrap();
+    for (line, remedy) in [
+        ("sim scene.ply -o x.csv", "--csv > x.csv"),
+        ("sim scene.ply -o x.json", "--json > x.json"),
+        ("sim scene.ply -o x.txt", "--stats x.txt"),
+        ("mesh plane -o x.csv", "--json > x.json"),
+        ("deferred arcade -o x.json", "--json > x.json"),
+        ("bench suite.toml -o x.csv", "--csv > x.csv"),
+        ("bench suite.toml -o x.json", "--json > x.json"),
+        (
+            "plot rows.csv --x scene --y cycles -o x.tex",
+            "--latex x.tex",
+        ),
+        (
+            "plot rows.csv --x scene --y cycles -o x.md",
+            "--markdown x.md",
+        ),
+    ] {
+        refuses(&place, line, &["-o: expected", remedy]);
+    }
+    assert!(!place.names().contains("x.csv"));
+}
