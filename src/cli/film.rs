@@ -55,7 +55,7 @@ pub(super) struct PathFlags {
     #[arg(long, value_name = "FILE|spiral|ellipse|interpolate", conflicts_with_all = ["eye", "target", "up", "orbit"])]
     path: Option<PathBuf>,
     /// Frames of a generated path [default: 120]
-    #[arg(long, value_name = "N", requires = "path", value_parser = parse_frames)]
+    #[arg(long, value_name = "N", value_parser = parse_frames)]
     frames: Option<u32>,
 }
 
@@ -81,6 +81,11 @@ impl PathFlags {
     /// The flags of the views that the path consists of or leads through.
     pub(super) fn keys(&self, views: &ViewArgs) -> Result<ViewArgs> {
         match &self.path {
+            None if self.frames.is_some() => {
+                let expected = "--path spiral, ellipse or interpolate beside it, whose frames it counts (--orbit N itself \
+                                makes N frames)";
+                Err(Error::argument("--frames", expected, "no --path"))
+            }
             None => Ok(views.clone()),
             Some(_) if self.is_flight() => Ok(views.of_all_unless_chosen()),
             Some(path) if self.frames.is_some() => {

@@ -98,6 +98,48 @@ fn inputs_beyond_those_of_a_command_get_the_remedy() {
 }
 
 #[test]
+fn flags_that_would_be_ignored_are_refused() {
+    let place = Place::new();
+    for beside in [
+        "--orbit 2",
+        "--eye 1,1,1",
+        "--target 0,0,0",
+        "--cameras cameras.json",
+    ] {
+        let line = format!("render scene.ply --repeat 1 --frames 3 {beside}");
+        refuses(&place, &line, &["--frames", "--path", "--orbit N"]);
+    }
+    for (line, expected) in [
+        ("mesh plane -o {view}.png --frames 3 --orbit 2", "--frames"),
+        ("sim scene.ply --frames 3 --orbit 2", "--frames"),
+        (
+            "render scene.ply --repeat 1 --path cameras.json --propose-views 2",
+            "--propose-views",
+        ),
+        ("render scene.ply --resume --repeat 1", "--resume"),
+        (
+            "sim scene.ply --sensitivity --stats-every 100",
+            "--stats-every",
+        ),
+        ("compare a.exr b.exr --layers --markdown a.md", "--markdown"),
+        ("compare a.exr b.exr --layers --latex a.tex", "--latex"),
+        ("compare a.exr b.exr --layers --resume", "--resume"),
+        (
+            "compare a.exr b.exr --layers --lpips-weights a",
+            "--lpips-weights",
+        ),
+        ("mesh plane --versus scene.ply --crop 0,0,2,2", "--crop"),
+        ("mesh plane --versus scene.ply --overlay quads", "--overlay"),
+        ("mesh plane --versus scene.ply --aov depth", "--aov"),
+    ] {
+        refuses(&place, line, &[expected]);
+    }
+    place.picture("a.npy", &["--eye", "1,1,1", "--width", "16"]);
+    let line = "compare a.npy a.npy --fail-over-share 0.1 --html page";
+    refuses(&place, line, &["--fail-over-share", "--layers"]);
+}
+
+#[test]
 fn outputs_of_another_kind_lead_to_their_flag() {
     let place = Place::new();
     fs::write(

@@ -51,7 +51,7 @@ pub(in crate::cli) struct Args {
     /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
     /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
     /// it was drawn from
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", conflicts_with_all = ["repeat", "list_views", "pixels"])]
     pub(super) resume: bool,
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
     /// read in batches, and only splats in view are kept. Pictures are the same. A camera
