@@ -169,3 +169,14 @@ fn outputs_of_another_kind_lead_to_their_flag() {
     }
     assert!(!place.names().contains("x.csv"));
 }
+
+#[test]
+fn a_trace_of_several_views_names_them_and_the_remedy() {
+    let place = Place::new();
+    let line = "sim scene.ply --orbit 2 --width 16 --trace t.json";
+    let expected = ["--trace", "{view}", "2 views", "--view"];
+    refuses(&place, line, &expected);
+    let output = place.expect(USAGE, &words(line));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(!errors.contains("film"), "{errors}");
+}
