@@ -251,6 +251,10 @@ impl ConversionHost for Host<'_> {
         self.verbosity.warn(text);
     }
 
+    fn note(&mut self, text: &str) {
+        self.verbosity.note(text);
+    }
+
     fn has_read(&mut self, path: &Path, table: &SplatTable, file: &ConvertedFile) -> Result<()> {
         self.progress = None;
         warn_of_input(path, table, self.verbosity);

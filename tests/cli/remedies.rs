@@ -180,3 +180,18 @@ fn a_trace_of_several_views_names_them_and_the_remedy() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(!errors.contains("film"), "{errors}");
 }
+
+#[test]
+fn a_decimation_without_effect_is_noted() {
+    let place = Place::new();
+    place.expect(DONE, &words("synth object --splats 20 -o few.ply"));
+    let note = said(&place, "convert few.ply --decimate 25 -o a.ply");
+    assert!(
+        note.contains("all 20 splats are kept") && note.contains("25%"),
+        "{note}"
+    );
+    let note = said(&place, "convert few.ply --decimate 100% -o b.ply");
+    assert!(note.contains("all 20 splats are kept"), "{note}");
+    let note = said(&place, "convert few.ply --decimate 10 -o c.ply");
+    assert!(!note.contains("are kept"), "{note}");
+}
