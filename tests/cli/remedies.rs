@@ -195,3 +195,26 @@ fn a_decimation_without_effect_is_noted() {
     let note = said(&place, "convert few.ply --decimate 10 -o c.ply");
     assert!(!note.contains("are kept"), "{note}");
 }
+
+#[test]
+fn the_time_of_a_sensitivity_is_estimated() {
+    let place = Place::new();
+    place.expect(DONE, &words("synth object --splats 50 -o few.ply"));
+    let sim = "sim few.ply --sensitivity --width 16 --method baseline,het --threads 2 --json";
+    let note = said(&place, sim);
+    let (_, runs) = note.split_once("--sensitivity makes ").unwrap();
+    let (runs, _) = runs.split_once(" runs").unwrap();
+    let (_, configurations) = note.split_once("configurations: ").unwrap();
+    let (configurations, _) = configurations.split_once(',').unwrap();
+    let [runs, configurations] = [runs, configurations].map(|n| n.parse::<usize>().unwrap());
+    let document = place.document(&words(&format!("{sim} -q")));
+    let fields = document["views"][0]["fields"].as_array().unwrap().len();
+    assert!(
+        configurations > fields && runs == 2 * configurations,
+        "{note}"
+    );
+    assert!(
+        note.contains("threads: 2") && note.contains("second"),
+        "{note}"
+    );
+}
