@@ -251,7 +251,7 @@ impl Plot {
             let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
             dots.extend(at.map(|(x, y)| Dot {
                 at: [x, y],
-                series: Key::new(&name.join(", ")),
+                series: Key::new(&name.join(SEPARATOR)),
             }));
         }
         if dots.is_empty() || dots.len() > MAX_POINTS {
