@@ -197,7 +197,7 @@ mod tests {
         for (field, text, expected) in [
             ("l2.bytes", "4194304", "4 MiB"),
             ("crop.cache_bytes", "16384", "16 KiB"),
-            ("crop.cache_bytes", "1000", "1000"),
+            ("crop.cache_bytes", "1000", "1000 B"),
             ("tc.bins", "16384", "16384"),
             ("seed", "1234567", "1.23 M"),
             ("scene", "island", "island"),
