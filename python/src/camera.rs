@@ -164,18 +164,25 @@ impl RawCamera {
     }
 }
 
-/// Loads the cameras of a file, and its warnings.
+/// Loads the cameras of a file, of one part of its split if that is named, and its warnings.
 #[pyfunction]
 pub(crate) fn load_cameras(
     py: Python<'_>,
     path: std::path::PathBuf,
     transform: Option<String>,
+    split: Option<String>,
 ) -> PyResult<(Vec<RawCamera>, Vec<String>)> {
     let options = CameraOptions {
         transform: transform.map_or(CameraTransform::Found, CameraTransform::from),
         ..CameraOptions::default()
     };
-    let file = run(py, |_| quadrille::load_cameras_with(&path, &options))?;
+    let file = run(py, |_| {
+        let mut file = quadrille::load_cameras_with(&path, &options)?;
+        split
+            .as_deref()
+            .map_or(Ok(()), |views| file.select(views))?;
+        Ok(file)
+    })?;
     let warnings = warnings_of(&file);
     Ok((file.cameras.into_iter().map(RawCamera).collect(), warnings))
 }

@@ -49,6 +49,10 @@ impl ConversionHost for Host<'_> {
         self.warnings.push(text.to_owned());
     }
 
+    fn note(&mut self, text: &str) {
+        self.warn(text);
+    }
+
     fn has_read(
         &mut self,
         path: &Path,

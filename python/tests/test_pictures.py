@@ -68,6 +68,37 @@ def test_camera_files(tmp_path: pathlib.Path, vase: Vase) -> None:
         quadrille.load_cameras(path)
 
 
+def test_cameras_of_a_split(tmp_path: pathlib.Path) -> None:
+    names = [f"view_{number:02}" for number in range(20)]
+    frames = [{"file_path": f"{name}.png", "transform_matrix": np.eye(4).tolist()} for name in reversed(names)]
+    path = tmp_path / "transforms.json"
+    path.write_text(json.dumps({"fl_x": 60, "fl_y": 60, "cx": 32, "cy": 18, "w": 64, "h": 36, "frames": frames}))
+    found = {split: [camera.name for camera in quadrille.load_cameras(path, split=split)] for split in ("test", "train")}
+    assert sorted(found["test"]) == names[::8]
+    assert sorted(found["test"] + found["train"]) == names and len(quadrille.load_cameras(path)) == 20
+    with pytest.raises(ValueError, match="split: expected 'test' or 'train', found 'val'"):
+        quadrille.load_cameras(path, split="val")
+
+
+def test_files_in_place_of_pictures_and_scenes(tmp_path: pathlib.Path, vase: Vase, view: quadrille.Camera) -> None:
+    picture = quadrille.render(vase[0], view, background=1.0)
+    path = tmp_path / "a.png"
+    picture.save(path)
+    expected = quadrille.compare(picture, quadrille.read_picture(path))
+    assert quadrille.compare(picture, path) == quadrille.compare(picture, str(path)) == expected
+    with pytest.raises(FileNotFoundError):
+        quadrille.compare(picture, tmp_path / "none.png")
+    with pytest.raises(TypeError, match="rgba: expected an array, found the path 'a.png'; quadrille.read_picture"):
+        quadrille.Picture("a.png")
+    for call in (quadrille.render, quadrille.simulate):
+        with pytest.raises(TypeError, match="scene: expected a quadrille.Scene, found str; quadrille.load reads"):
+            call("scene.ply", view)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="camera: expected a quadrille.Camera, found list"):
+            call(vase[0], [view])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="scene: expected a quadrille.Scene, found .*Path; quadrille.load reads"):
+        quadrille.orbit(path, 3)  # type: ignore[arg-type]
+
+
 def test_picture_of_layers(vase: Vase, view: quadrille.Camera) -> None:
     layers = ["depth", "normal", "id", "count", "top:3"]
     picture = quadrille.render(vase[0], view, layers=layers)

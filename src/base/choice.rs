@@ -33,7 +33,8 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
         let choice = Self::ALL.iter().find(is_named);
         choice.copied().ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|choice| choice.name()).collect();
-            Error::argument("name", format!("one of {}", names.join(", ")), name)
+            let expected = format!("one of {}", names.join(", "));
+            Error::unknown_name("name", expected, name, names)
         })
     }
 }

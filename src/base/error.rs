@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use crate::words::did_you_mean;
+
 /// An error of the library.
 ///
 /// Its message states the position, the expected content and the actual content. The command line chooses the
@@ -140,6 +142,20 @@ impl Error {
             expected: expected.into(),
             found: found.into(),
         }
+    }
+
+    /// Creates an [`Error::Argument`] about a `word` that is none of `names`. It proposes the nearest name.
+    pub fn unknown_name<'a>(
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        word: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        Self::argument(
+            what,
+            expected,
+            format!("{word}{}", did_you_mean(word, names)),
+        )
     }
 
     /// Checks that `found`, an amount of `what`, does not exceed `limit`.

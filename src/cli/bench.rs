@@ -1,5 +1,6 @@
 //! `bench`: draws the views of a suite by several methods.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -9,7 +10,6 @@ use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::parsed;
 use quadrille_base::text_file::read_text;
 use quadrille_suite::mesh_suite::{
     MeshRows, MeshRunFiles, MeshRunRow, MeshSuite, holds_meshes, read_kept,
@@ -47,7 +47,7 @@ pub(super) struct Args {
     )]
     methods: Vec<String>,
     /// Run only shard I of N, from 1/N to N/N; its results file is RESULTS.I-of-N.jsonl
-    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     shard: Option<Shard>,
     /// Join the results files of the shards in the results file and run nothing; exits with code 1 if
     /// views are missing
@@ -65,6 +65,11 @@ pub(super) struct Args {
     #[command(flatten)]
     host: HostFlags,
 }
+
+/// Extensions of files that other flags write.
+const OTHER_FORMATS: [&str; 9] = [
+    "csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg",
+];
 
 const EXAMPLES: &str = "A suite:
   methods = [\"baseline\", \"het+qm\"]        # default: all seven of --method all
@@ -91,14 +96,11 @@ Examples:
   quadrille bench benches/island.toml -o island.jsonl --merge
   quadrille bench island.jsonl --csv > island.csv";
 
-fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
-    parsed(text, Shard::parse)
-}
-
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.suite.extension().is_some_and(|e| e == "jsonl") {
         return print_results(args);
     }
+    args.check_output()?;
     let text = read_text(&args.suite, "a suite")?;
     if MeshSuite::is_one(&text) {
         return run_meshes(args, &text, verbosity);
@@ -147,6 +149,19 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 }
 
 impl Args {
+    /// Refuses results files that are named after another format.
+    fn check_output(&self) -> Result<()> {
+        let Some(path) = &self.output else {
+            return Ok(());
+        };
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        if !OTHER_FORMATS.contains(&extension.to_ascii_lowercase().as_str()) {
+            return Ok(());
+        }
+        let expected = "a name that ends in .jsonl, since it holds a JSON object per line";
+        Err(Error::argument("-o", expected, path.display().to_string()))
+    }
+
     /// Refuses flags that suites of splats alone have.
     fn refuse_flags_of_splats(&self, expected: &str) -> Result<()> {
         let given = [

@@ -206,6 +206,10 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
             "pictures with layers (render writes them with --aov)",
         );
     }
+    if args.fail_over_share.is_some() && !args.layers {
+        let expected = "--layers beside it, whose pixels it counts";
+        return Err(Error::argument("--fail-over-share", expected, "none"));
+    }
     if args.sizes.photo_size && kind != Kind::Photos {
         return refused("--photo-size", "a scene and a folder of photos");
     }

@@ -17,7 +17,7 @@ use super::resume::{Resume, note_of};
 use super::views::{JudgingViews, ViewArgs};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
-use quadrille_base::parse::{finite, parsed, whole_number};
+use quadrille_base::parse::{finite, whole_number};
 use quadrille_base::task::Task;
 use quadrille_evaluation::pairing::PairName;
 use quadrille_evaluation::{Column, Conditions, LpipsDistances, Row, Summary, TextRows};
@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Format of the output [default: by its name; .spz is version 4]
-    #[arg(long, value_name = "NAME", value_parser = parse_format)]
+    #[arg(long, value_name = "NAME", value_parser = OutputFormat::named)]
     format: Option<OutputFormat>,
     /// Convert nothing if an earlier call with --resume has written the output: from the same inputs, by the same
     /// build and flags, and whole. A note beside it, OUT.resume, records what it was made from
@@ -107,10 +107,6 @@ fn parse_levels(text: &str) -> std::result::Result<usize, String> {
         .ok()
         .filter(|n| (1..=MAX_LOD_LEVELS).contains(n));
     levels.ok_or_else(|| format!("expected a whole number from 1 to {MAX_LOD_LEVELS}"))
-}
-
-fn parse_format(text: &str) -> std::result::Result<OutputFormat, String> {
-    parsed(text, OutputFormat::named)
 }
 
 /// The format of the output, once the flags that do not go with it are refused.
@@ -253,6 +249,10 @@ struct Host<'a> {
 impl ConversionHost for Host<'_> {
     fn warn(&mut self, text: &str) {
         self.verbosity.warn(text);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.verbosity.note(text);
     }
 
     fn has_read(&mut self, path: &Path, table: &SplatTable, file: &ConvertedFile) -> Result<()> {

@@ -15,7 +15,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::output::write_whole_task;
-use quadrille_base::parse::{parsed, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::{Flight, Views, fly};
 use quadrille_scene::{Camera, Splats};
@@ -55,7 +55,7 @@ pub(super) struct PathFlags {
     #[arg(long, value_name = "FILE|spiral|ellipse|interpolate", conflicts_with_all = ["eye", "target", "up", "orbit"])]
     path: Option<PathBuf>,
     /// Frames of a generated path [default: 120]
-    #[arg(long, value_name = "N", requires = "path", value_parser = parse_frames)]
+    #[arg(long, value_name = "N", value_parser = parse_frames)]
     frames: Option<u32>,
 }
 
@@ -70,7 +70,7 @@ impl PathFlags {
     /// The flight that is generated, if the path is not a file.
     fn flight(&self) -> Option<Flight> {
         let name = self.path.as_deref()?.to_str()?;
-        parsed(name, str::parse::<Flight>).ok()
+        name.parse().ok()
     }
 
     /// Whether the frames are generated from the views.
@@ -81,6 +81,11 @@ impl PathFlags {
     /// The flags of the views that the path consists of or leads through.
     pub(super) fn keys(&self, views: &ViewArgs) -> Result<ViewArgs> {
         match &self.path {
+            None if self.frames.is_some() => {
+                let expected = "--path spiral, ellipse or interpolate beside it, whose frames it counts (--orbit N itself \
+                                makes N frames)";
+                Err(Error::argument("--frames", expected, "no --path"))
+            }
             None => Ok(views.clone()),
             Some(_) if self.is_flight() => Ok(views.of_all_unless_chosen()),
             Some(path) if self.frames.is_some() => {

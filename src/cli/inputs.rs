@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::console::Verbosity;
 use super::convert::actions::Filters;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::{parsed, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_render::Visibility;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding, SplatAxes};
@@ -21,15 +21,11 @@ const MESHES: [&str; 2] = ["obj", "bpt"];
 pub(super) struct SceneFlags {
     /// Axes of an SPZ file that does not state them: three letters as in RDF (right, down, forward)
     /// [default: RUB, as its description says]
-    #[arg(long, value_name = "AXES", value_parser = parse_axes)]
+    #[arg(long, value_name = "AXES", value_parser = str::parse::<SplatAxes>)]
     axes: Option<SplatAxes>,
     /// Level of detail of a streamed SOG; 0 is the finest
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u32>)]
     lod: u32,
-}
-
-fn parse_axes(text: &str) -> std::result::Result<SplatAxes, String> {
-    parsed(text, str::parse)
 }
 
 impl SceneFlags {

@@ -36,7 +36,7 @@ pub(super) struct LayerFlags {
     layers: Vec<LayerChoice>,
     /// Measure depth as the distance of a splat's centre from the camera, instead of along the line of
     /// sight
-    #[arg(long, requires = "layers")]
+    #[arg(long, requires = "layers", conflicts_with = "pixels")]
     distance: bool,
     /// Colours of an .exr or .npy file
     #[arg(long, value_parser = one_of::<ColourChoice>(), default_value_t = ColourChoice::Display)]

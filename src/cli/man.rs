@@ -1,6 +1,7 @@
 //! `man`: prints a manual page.
 
 use super::console::{Exit, print_bytes};
+use super::usage::unknown_command;
 use quadrille_base::error::{Error, Result};
 
 /// Print the manual page of the program or of a command
@@ -17,10 +18,10 @@ pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
     program.build();
     let page = match &args.command {
         None => program,
-        Some(name) => program
-            .find_subcommand(name)
-            .cloned()
-            .ok_or_else(|| Error::argument("command", "a command of this program", name))?,
+        Some(name) => {
+            let command = program.find_subcommand(name).cloned();
+            command.ok_or_else(|| unknown_command(name, &program))?
+        }
     };
     let mut roff = Vec::new();
     clap_mangen::Man::new(page)

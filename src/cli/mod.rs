@@ -128,7 +128,8 @@ fn run_command(args: &[OsString]) -> u8 {
         Err(error) => {
             let mut words = args.iter().filter_map(|word| word.to_str());
             let command = words.find_map(|word| program.find_subcommand(word));
-            console::fail(&usage::message(&error, command));
+            let command = command.unwrap_or(&program);
+            console::fail(&usage::message(&error, &program, command));
             return 2;
         }
     };

@@ -6,7 +6,7 @@ use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
-use quadrille_base::parse::{parsed, positive, whole_number};
+use quadrille_base::parse::{positive, whole_number};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::{Config, PRESETS};
@@ -27,7 +27,7 @@ pub(super) struct HostFlags {
     threads: usize,
     /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. Pictures by the fast renderer
     /// of splats round differently between them; no other result depends on them
-    #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = parse_simd)]
+    #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = SimdLevel::named)]
     pub(super) level: SimdLevel,
 }
 
@@ -36,14 +36,6 @@ fn parse_threads(text: &str) -> std::result::Result<usize, String> {
         .ok()
         .filter(|threads| *threads <= MAX_THREADS);
     threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
-}
-
-fn parse_simd(text: &str) -> std::result::Result<SimdLevel, String> {
-    parsed(text, SimdLevel::named)
-}
-
-pub(super) fn parse_profile(text: &str) -> std::result::Result<Profile, String> {
-    parsed(text, Profile::named)
 }
 
 impl HostFlags {
@@ -116,7 +108,7 @@ pub(super) struct DrawFlags {
     /// Renderer whose constants to use: inria, inria-aa, gsplat (1.6), gsplat-aa, gsplat-1.5,
     /// gsplat-1.5-aa, mip-splatting, brush or brush-aa [default: the profile that the scene file names,
     /// else inria]
-    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     profile: Option<Profile>,
     #[command(flatten)]
     pub(super) host: HostFlags,

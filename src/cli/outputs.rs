@@ -88,7 +88,12 @@ impl Template {
         cameras: &[Camera],
         variants: &[String],
     ) -> Result<()> {
-        let remedy = "views (or choose one with --view; of `render`, `mesh` and `deferred`, .y4m, .apng and .mp4 hold a film of them)";
+        let remedy = match self.flag {
+            "-o" => {
+                "views (or choose one with --view; of `render`, `mesh` and `deferred`, .y4m, .apng and .mp4 hold a film of them)"
+            }
+            _ => "views, each with a file of its own (or choose one with --view)",
+        };
         self.require(VIEW, cameras.len(), remedy)?;
         if self.path == Path::new("-") {
             return Ok(());

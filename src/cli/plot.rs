@@ -8,7 +8,7 @@ use super::console::{Exit, Verbosity, print, print_bytes};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
-use quadrille_base::parse::{finite, parsed};
+use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, Paper};
 use quadrille_plots::{Combine, Fields, Filter, Kind, Plot, Plotted};
 
@@ -38,9 +38,15 @@ pub(super) struct Args {
         short,
         long,
         value_name = "OUT",
-        required_unless_present = "list_fields"
+        required_unless_present_any = ["list_fields", "markdown", "latex"]
     )]
     output: Vec<PathBuf>,
+    /// Write the plotted numbers as a table for a README: a line per x, a column per series
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
+    /// Write the plotted numbers as a table for a paper: a tabular that needs no package
+    #[arg(long, value_name = "FILE.tex")]
+    latex: Option<PathBuf>,
     /// Also write a PDF beside the SVG
     #[arg(long)]
     pdf: bool,
@@ -61,7 +67,7 @@ pub(super) struct Args {
     series: Vec<String>,
     /// Plot only rows that meet a condition, such as scene=island,vase or 'tc.bins>=16'; also with !=, <, <= and >; may
     /// be repeated
-    #[arg(long = "where", value_name = "CONDITION", value_parser = parse_filter)]
+    #[arg(long = "where", value_name = "CONDITION", value_parser = str::parse::<Filter>)]
     filters: Vec<Filter>,
     /// Kind of plot [default: heat with --value, lines if --x has numbers, else bars]
     #[arg(long, value_parser = one_of::<Kind>())]
@@ -118,13 +124,10 @@ const EXAMPLES: &str = "Examples:
   quadrille plot rows.jsonl --x tc.bins --y speedup --series variant -o bins.svg
   quadrille plot rows.jsonl --x scene --y speedup --series variant --summary geomean --mark 1 -o scenes.svg --pdf
   quadrille plot rows.jsonl --x tc.bins --y speedup --series variant --where scene=island --spread -o island.pdf
+  quadrille plot rows.jsonl --x scene --y speedup --series variant --latex scenes.tex --markdown scenes.md
   quadrille plot rows.jsonl --kind scatter --x quads_ratio --y speedup --series scene -o quads.svg
   quadrille plot rows.jsonl --x tc.bins --y l2.bytes --value speedup --where variant=het+qm -o heat.svg
   quadrille plot sweep.csv --x tc.bins --y units.crop.utilisation --series variant --y-label 'CROP busy' -o crop.pdf";
-
-fn parse_filter(text: &str) -> std::result::Result<Filter, String> {
-    parsed(text, str::parse)
-}
 
 fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {
     let number = finite(text).ok().filter(|n| (least..=most).contains(n));
@@ -183,6 +186,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     for remark in &plotted.remarks {
         verbosity.note(remark);
     }
+    args.write_tables(&plotted)?;
     let drawing = plotted.on_paper(&Paper {
         width_mm: args.width,
         height_mm: args.height,
@@ -228,11 +232,18 @@ impl Args {
         }
         if self.pdf && files.iter().all(|(format, _)| *format == Format::Svg) {
             let Some(path) = self.output.iter().find(|path| *path != Path::new("-")) else {
-                return Err(Error::argument("-o", "a file, since --pdf is given", "-"));
+                let found = self.output.first().map_or("none", |_| "-");
+                return Err(Error::argument("-o", "a file, since --pdf is given", found));
             };
             files.push((Format::Pdf, path.with_extension("pdf")));
         }
         let mut outputs = Outputs::beside(self.results.iter().map(PathBuf::as_path));
+        let texts = [("--markdown", &self.markdown), ("--latex", &self.latex)];
+        for (flag, path) in texts {
+            if let Some(path) = path {
+                outputs.add(flag, path)?;
+            }
+        }
         let mut tables: Vec<PathBuf> = Vec::new();
         for (_, path) in files.iter().filter(|(_, path)| path != Path::new("-")) {
             outputs.add("-o", path)?;
@@ -243,6 +254,18 @@ impl Args {
             }
         }
         Ok(files)
+    }
+
+    /// Writes the plotted numbers as tables for texts.
+    fn write_tables(&self, plotted: &Plotted) -> Result<()> {
+        let table = plotted.typeset();
+        if let Some(path) = &self.markdown {
+            write_whole(path, |out| out.write_all(table.markdown().as_bytes()))?;
+        }
+        if let Some(path) = &self.latex {
+            write_whole(path, |out| out.write_all(table.latex().as_bytes()))?;
+        }
+        Ok(())
     }
 
     fn plot(&self) -> Plot {

@@ -1,6 +1,7 @@
 //! `sim`: the emulated graphics pipeline.
 
 mod files;
+mod sensitivity_runs;
 mod sequence;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,6 @@ use quadrille_base::task::Task;
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
-use quadrille_gpu::sensitivity::Sensitivity;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Scene};
@@ -32,7 +32,7 @@ use quadrille_suite::report::json::Document;
 use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
-use quadrille_suite::report::{self, screen, sensitivity};
+use quadrille_suite::report::{self, screen};
 use quadrille_suite::{
     Configuration, JobKey, Row, RunFacts, ViewKey, csv, method_row, sweep_table, swept,
 };
@@ -262,14 +262,7 @@ impl Job<'_> {
             let (splats, task) = (&self.scene.splats, interrupt::task());
             let prepared = PreparedView::new_task(splats, camera, &self.profile, level, task)?;
             if self.args.sensitivity {
-                let sensitivity = self.sensitivity(&prepared)?;
-                let (name, methods) = (&camera.name, self.methods);
-                if self.args.json {
-                    let document = sensitivity::document(name, methods, &sensitivity);
-                    printed.documents.push(document);
-                } else {
-                    printed.page(&progress, &sensitivity::table(name, methods, &sensitivity))?;
-                }
+                self.vary(&prepared, (camera, cameras), &mut printed, &progress)?;
                 steps.advance(1)?;
                 continue;
             }
@@ -348,12 +341,6 @@ impl Job<'_> {
     /// Whether a picture or statistics take the place of the pages.
     fn is_on_stdout(&self) -> bool {
         self.args.files.is_on_stdout() || self.output.is_some_and(Output::is_stdout)
-    }
-
-    fn sensitivity(&self, prepared: &PreparedView<'_>) -> Result<Sensitivity> {
-        let config = &self.configurations[0].config;
-        let progress = self.verbosity.progress("fields");
-        Sensitivity::of(prepared, config, self.methods, &progress.task)
     }
 
     /// Runs a view through all variants and writes its files.

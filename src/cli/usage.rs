@@ -1,14 +1,11 @@
 //! Errors of the argument parser in the form of all other errors, and parsers of numbers.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use quadrille_base::error::Error;
-use quadrille_base::words::edit_distance;
-
-/// A word may differ from the word that was meant by one letter per this number of letters.
-const LETTERS_PER_CHANGE: usize = 3;
-/// Letters of the shortest word that is recognized as a part of another one.
-const LEAST_PART: usize = 4;
+use quadrille_base::words::{did_you_mean, nearest};
 
 /// Words for which the flag has another name, and the flags, the best first.
 const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
@@ -52,13 +49,13 @@ const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
 ];
 
 /// The flags of `command` that the unknown `flag` stands for in [`OTHER_WORDS`].
-fn other_words(flag: &str, command: Option<&clap::Command>) -> Option<String> {
+fn other_words(flag: &str, command: &clap::Command) -> Option<String> {
     let word = flag.trim_start_matches('-').to_ascii_lowercase();
     let (_, flags) = OTHER_WORDS
         .iter()
         .find(|(words, _)| words.contains(&&*word))?;
     let has = |flag: &&&str| {
-        command?
+        command
             .get_arguments()
             .find(|a| a.get_long() == Some(**flag))
     };
@@ -70,23 +67,29 @@ fn other_words(flag: &str, command: Option<&clap::Command>) -> Option<String> {
     (!known.is_empty()).then(|| known.join(" or "))
 }
 
-/// Whether `other` is `word` with a few letters changed, or longer or shorter at an end.
-fn is_near(word: &str, other: &str) -> bool {
-    let [word, other] = [word, other].map(|text| text.trim_start_matches('-').to_ascii_lowercase());
-    let [short, long] = if word.len() < other.len() {
-        [&word, &other]
-    } else {
-        [&other, &word]
-    };
-    let is_part =
-        short.len() >= LEAST_PART && (long.starts_with(&**short) || long.ends_with(&**short));
-    let most = (word.chars().count() / LETTERS_PER_CHANGE).max(1);
-    is_part || edit_distance(&word, &other) <= most
+/// The flag of `command`, or of all commands of `program`, whose name is nearest to the unknown `flag`.
+fn near_flag(flag: &str, program: &clap::Command, command: &clap::Command) -> Option<String> {
+    let arguments = program.get_arguments().chain(command.get_arguments());
+    let flags = arguments.filter_map(clap::Arg::get_long);
+    let near = nearest(flag.trim_start_matches('-'), flags)?;
+    Some(format!("--{near}"))
+}
+
+/// The error about a command that `program` does not have.
+pub(super) fn unknown_command(name: &str, program: &clap::Command) -> Error {
+    let names = program.get_subcommands().map(clap::Command::get_name);
+    let names = names.chain(["help"]);
+    let expected = "one that `quadrille --help` lists";
+    Error::unknown_name("command", expected, name, names)
 }
 
 /// Formats an error of the argument parser: what was expected, what was found, and the remedy. `command` is the
-/// command whose arguments were parsed.
-pub(super) fn message(error: &clap::Error, command: Option<&clap::Command>) -> String {
+/// command of `program` whose arguments were parsed, or `program` itself.
+pub(super) fn message(
+    error: &clap::Error,
+    program: &clap::Command,
+    command: &clap::Command,
+) -> String {
     let text = |kind| error.get(kind).map(ToString::to_string);
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
     let flag = argument.split(' ').next().unwrap_or_default();
@@ -100,20 +103,6 @@ pub(super) fn message(error: &clap::Error, command: Option<&clap::Command>) -> S
         Some(value) => value.to_string(),
         None => String::new(),
     };
-    let similar = [
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedValue,
-    ];
-    let similar = similar.into_iter().map(listed).find(|s| !s.is_empty());
-    let given = match error.kind() {
-        ErrorKind::UnknownArgument => flag.to_owned(),
-        ErrorKind::InvalidSubcommand => listed(ContextKind::InvalidSubcommand),
-        _ => found.clone(),
-    };
-    let near = similar.filter(|s| s.split(", ").any(|one| is_near(&given, one)));
-    let similar = other_words(flag, command).or(near);
-    let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
     match error.kind() {
         ErrorKind::InvalidValue => {
             let values = listed(ContextKind::ValidValue);
@@ -121,19 +110,32 @@ pub(super) fn message(error: &clap::Error, command: Option<&clap::Command>) -> S
                 "" => "a value".to_owned(),
                 values => format!("one of {values}"),
             };
+            let similar = did_you_mean(&found, values.split(", "));
             format!("{flag}: expected {expected}, found {found}{similar}")
         }
         ErrorKind::ValueValidation => {
-            let expected = std::error::Error::source(error).map(ToString::to_string);
-            let expected = expected.unwrap_or_else(|| "expected another value".to_owned());
-            format!("{flag}: {expected}, found {found}")
+            let source = std::error::Error::source(error);
+            match source.and_then(|source| source.downcast_ref()) {
+                Some(Error::Argument {
+                    expected, found, ..
+                }) => Error::argument(flag, expected, found).to_string(),
+                Some(other) => format!("{flag}: {other}"),
+                None => {
+                    let expected = source.map(ToString::to_string);
+                    let expected = expected.unwrap_or_else(|| "expected another value".to_owned());
+                    format!("{flag}: {expected}, found {found}")
+                }
+            }
         }
+        ErrorKind::UnknownArgument if !flag.starts_with('-') => one_more(flag, command),
         ErrorKind::UnknownArgument => {
+            let similar = other_words(flag, command);
+            let similar = similar.or_else(|| near_flag(flag, program, command));
+            let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
             format!("{flag}: expected a flag or value of this command, found {flag}{similar}")
         }
         ErrorKind::InvalidSubcommand => {
-            let found = listed(ContextKind::InvalidSubcommand);
-            format!("command: expected one that `quadrille --help` lists, found {found}{similar}")
+            unknown_command(&listed(ContextKind::InvalidSubcommand), program).to_string()
         }
         ErrorKind::ArgumentConflict => {
             let other = listed(ContextKind::PriorArg);
@@ -151,11 +153,85 @@ pub(super) fn message(error: &clap::Error, command: Option<&clap::Command>) -> S
     }
 }
 
-/// Replaces the name of an argument of the library by the flag of that name, if `command` has one.
+/// Remedies for more inputs than a command takes.
+const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
+    (
+        &["compare"],
+        "of several pairs, give two folders whose files have the same names, or call it once per pair",
+    ),
+    (
+        &["render", "sim", "view"],
+        "`quadrille convert A B -o JOINED` joins scenes",
+    ),
+    (&["mesh", "deferred", "bench"], "call it once per input"),
+];
+
+/// The message about a value beyond those that a command takes.
+fn one_more(found: &str, command: &clap::Command) -> String {
+    let names = command.get_positionals().map(ToString::to_string);
+    let names: Vec<String> = names.collect();
+    let expected = match names.as_slice() {
+        [] => "flags alone".to_owned(),
+        names => format!("{} and flags", names.join(", ")),
+    };
+    let mut remedies = SEVERAL_INPUTS.iter();
+    let remedy = remedies.find(|(commands, _)| commands.contains(&command.get_name()));
+    let remedy = remedy.map_or(String::new(), |(_, remedy)| format!(" ({remedy})"));
+    format!("{found}: expected {expected}{remedy}, found one value more")
+}
+
+/// Flags that write or print what files of an extension hold.
+const WRITERS: [(&[&str], &[&str]); 5] = [
+    (&["csv", "tsv"], &["csv", "json"]),
+    (&["json"], &["json"]),
+    (&["txt"], &["stats"]),
+    (&["md"], &["markdown"]),
+    (&["tex"], &["latex"]),
+];
+
+/// The flag of `command` that makes the content that the extension of the file `found` promises.
+fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
+    let extension = Path::new(found).extension()?.to_str()?.to_ascii_lowercase();
+    let (_, flags) = WRITERS
+        .iter()
+        .find(|(extensions, _)| extensions.contains(&&*extension))?;
+    flags.iter().find_map(|flag| {
+        let arg = command
+            .get_arguments()
+            .find(|a| a.get_long() == Some(flag))?;
+        let sign = if arg.get_action().takes_values() {
+            ""
+        } else {
+            "> "
+        };
+        // The fallback writes another format.
+        let own = flag == &flags[0] || *flag == extension;
+        let name = if own {
+            found.to_owned()
+        } else {
+            Path::new(found).with_extension(flag).display().to_string()
+        };
+        Some(format!("; --{flag} {sign}{name} writes the numbers"))
+    })
+}
+
+/// Adds the remedy to an error about a file of a wrong kind, and replaces the name of an argument of the library by the
+/// flag of that name, if `command` has one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
-    let Error::Argument { what, .. } = &error else {
+    let Error::Argument {
+        what,
+        expected,
+        found,
+    } = &error
+    else {
         return error;
     };
+    if what == "-o" && expected.starts_with("a name that ends in") {
+        return match writer_of(found, command) {
+            Some(remedy) => Error::argument(what, format!("{expected}{remedy}"), found),
+            None => error,
+        };
+    }
     let long = what.replace('_', "-");
     let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&long));
     match is_flag {
@@ -168,27 +244,4 @@ pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
 pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     let number = text.parse().ok();
     number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_near_by_few_letters_or_as_parts() {
-        for (word, other) in [
-            ("--camera", "--cameras"),
-            ("--heigth", "--height"),
-            ("--floaters", "--drop-floaters"),
-        ] {
-            assert!(is_near(word, other), "{word} {other}");
-        }
-        for (word, other) in [
-            ("--crop", "--drop-nan"),
-            ("--depth", "--repeat"),
-            ("--quality", "--quiet"),
-        ] {
-            assert!(!is_near(word, other), "{word} {other}");
-        }
-    }
 }

@@ -132,9 +132,14 @@ impl ViewArgs {
 
     /// These flags with the views of `file`, all of them if no flag selects some.
     pub(super) fn of_file(&self, file: &Path) -> Result<Self> {
-        if let Some(other) = &self.cameras {
-            let expected = "spiral, ellipse or interpolate beside --cameras, or a file without it";
-            let found = format!("{} beside {}", file.display(), other.display());
+        let others = [
+            ("--cameras", self.cameras.is_some()),
+            ("--propose-views", self.propose_views.is_some()),
+        ];
+        if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+            let expected =
+                format!("spiral, ellipse or interpolate beside {other}, or a file without it");
+            let found = file.display().to_string();
             return Err(Error::argument("--path", expected, found));
         }
         Ok(self.with_file(file).of_all_unless_chosen())

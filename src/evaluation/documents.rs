@@ -6,6 +6,7 @@ use super::columns::Column;
 use super::conditions::Conditions;
 use super::row::Row;
 use super::summary::Summary;
+use quadrille_suite::report::typeset::escaped_latex;
 
 choice! {
     /// Format of a table in a file.
@@ -143,26 +144,6 @@ fn latex(rows: &[Row], columns: &[Column], summary: &Summary, conditions: &Condi
         text += &(rule.to_owned() + &line(last));
     }
     text + "\\bottomrule\n\\end{tabular}\n"
-}
-
-/// Text in LaTeX.
-fn escaped_latex(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' => escaped += "\\textbackslash{}",
-            '~' => escaped += "\\textasciitilde{}",
-            '^' => escaped += "\\textasciicircum{}",
-            '±' => escaped += "$\\pm$",
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            c if c.is_control() => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// Text in HTML and in its attributes.

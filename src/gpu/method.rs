@@ -12,6 +12,8 @@ use quadrille_base::error::{Error, Result};
 const GSCORE: &str = "gscore";
 /// Start of the names of multi-pass rendering, before the number of passes.
 const MULTI_PASS: &str = "multipass:";
+/// Names in lists of methods that stand for several.
+const GROUPS: [&str; 3] = ["all", "paper", "multipass:N"];
 /// Largest number of passes.
 const MOST_PASSES: u32 = 65_536;
 
@@ -128,7 +130,9 @@ impl Method {
                     let others =
                         format!("{MULTI_PASS}N, {orders}, compute, compute-aabb, {GSCORE}, paper");
                     let expected = format!("{expected}, or another method ({others})");
-                    Error::argument(what, expected, found)
+                    let names = Self::paper().into_iter().map(Self::name);
+                    let names: Vec<_> = names.chain(GROUPS.map(str::to_owned)).collect();
+                    Error::unknown_name(what, expected, &found, names.iter().map(String::as_str))
                 }
                 other => other,
             })

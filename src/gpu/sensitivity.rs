@@ -1,6 +1,8 @@
 //! Sensitivity of a view's cycles to the values that no publication states: every assumed and every
 //! calibrated number of the configuration, halved and doubled, and every switch at its other value, one at a time.
 
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 
 use super::config::Config;
@@ -75,7 +77,8 @@ pub struct Sensitivity {
 
 impl Sensitivity {
     /// Simulates `view` on `methods`, once as configured and once for each changed value of a field. The first method
-    /// is the reference for the others. The task's progress is in fields.
+    /// is the reference for the others. The task's progress is in fields. `begin` is told the number of configurations and
+    /// the host time of the first one.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
@@ -85,15 +88,22 @@ impl Sensitivity {
         config: &Config,
         methods: &[Method],
         task: &Task,
+        begin: &mut dyn FnMut(usize, Duration),
     ) -> Result<Self> {
         let run = |config: &Config| -> Result<Vec<Cycle>> {
             let machines = Machine::all(config, methods, Watch::default())?;
             let runs = machines.iter().map(|m| m.run_task(view, task));
             runs.map(|run| Ok(run?.outcome.cycles())).collect()
         };
-        let at_default = speedups(&run(config)?);
-        let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
         let varied = varied_fields(config, methods);
+        let changed = varied
+            .iter()
+            .flat_map(|field| changed_values(config, field));
+        let start = Instant::now();
+        let at_default = speedups(&run(config)?);
+        // The example is one more.
+        begin(2 + changed.flatten().count(), start.elapsed());
+        let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
         let steps = task.steps(varied.len() as u64);
         let fields = varied.into_par_iter().map(|field| {
             let changes = changed_values(config, &field).map(|value| {

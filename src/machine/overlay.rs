@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::spec::is_in_bytes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::bytes;
+use quadrille_base::words::did_you_mean_one_of;
 
 /// Name of an assignment in errors.
 pub const ASSIGNMENT: &str = "assignment";
@@ -50,11 +51,8 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
         check_names(&table, &unit, &fields, from)?;
         let Some(toml::Value::Table(ours)) = table.get_mut(&unit) else {
             let units: Vec<_> = table.keys().map(String::as_str).collect();
-            return Err(Error::argument(
-                from,
-                format!("a table named after a unit ({})", units.join(", ")),
-                unit,
-            ));
+            let expected = format!("a table named after a unit ({})", units.join(", "));
+            return Err(Error::unknown_name(from, expected, &unit, units));
         };
         let toml::Value::Table(fields) = fields else {
             return Err(Error::argument(
@@ -69,8 +67,10 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
             put(ours, &unit, &field, value, from)?;
             // A string is one of the names that only the type of the field knows.
             let one = toml::Table::from_iter([(unit.clone(), toml::Value::Table(ours.clone()))]);
-            one.try_into::<T>()
-                .map_err(|e| Error::argument(name, expected_names(&e), found))?;
+            one.try_into::<T>().map_err(|e| {
+                let found = found + &did_you_mean_one_of(e.message());
+                Error::argument(name, expected_names(&e), found)
+            })?;
         }
     }
     table.try_into().map_err(|e: toml::de::Error| {
@@ -121,11 +121,9 @@ pub fn put(
 ) -> Result<()> {
     let names: Vec<_> = unit_table.keys().cloned().collect();
     let Some(slot) = unit_table.get_mut(field) else {
-        return Err(Error::argument(
-            from,
-            format!("a field of {unit} ({})", names.join(", ")),
-            field,
-        ));
+        let expected = format!("a field of {unit} ({})", names.join(", "));
+        let names = names.iter().map(String::as_str);
+        return Err(Error::unknown_name(from, expected, field, names));
     };
     #[allow(
         clippy::cast_precision_loss,

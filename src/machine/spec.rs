@@ -162,6 +162,24 @@ pub fn is_in_bytes(field: &str) -> bool {
     has_bytes && !field.ends_with("per_cycle")
 }
 
+/// The value of a field that is a size, with its unit: `16 KiB` or `96 B` of a size in bytes, `640 px` of the sides of a
+/// picture; `None` for other fields and for texts.
+pub fn shown_size(field: &str, value: &str) -> Option<String> {
+    const UNITS: [(f64, &str); 4] = [
+        (1_073_741_824.0, "GiB"),
+        (1_048_576.0, "MiB"),
+        (1_024.0, "KiB"),
+        (1.0, "B"),
+    ];
+    let number: f64 = value.parse().ok()?;
+    if ["width", "height"].contains(&field) {
+        return Some(format!("{value} px"));
+    }
+    let mut units = UNITS.into_iter().filter(|_| is_in_bytes(field));
+    let (size, unit) = units.find(|(size, _)| number >= *size && (number / size).fract() == 0.0)?;
+    Some(format!("{} {unit}", number / size))
+}
+
 /// A value as TOML writes it.
 pub fn toml_value(value: &impl serde::Serialize) -> String {
     toml::Value::try_from(value).map_or_else(|e| e.to_string(), |v| v.to_string())

@@ -1,90 +1,35 @@
 //! Tables of figures for texts: Markdown and LaTeX, with the columns that the page shows and its formats.
 
 use crate::table::{Cell, Table};
+use quadrille_suite::report::typeset::Typeset;
 
-/// Characters that LaTeX reads as commands or lacks in its fonts, and their names there.
-const LATEX: [(char, &str); 17] = [
-    ('\\', "\\textbackslash{}"),
-    ('{', "\\{"),
-    ('}', "\\}"),
-    ('&', "\\&"),
-    ('%', "\\%"),
-    ('$', "\\$"),
-    ('#', "\\#"),
-    ('_', "\\_"),
-    ('~', "\\textasciitilde{}"),
-    ('^', "\\textasciicircum{}"),
-    ('<', "\\textless{}"),
-    ('>', "\\textgreater{}"),
-    ('–', "--"),
-    ('…', "\\dots{}"),
-    ('×', "\\ensuremath{\\times}"),
-    ('µ', "\\ensuremath{\\mu}"),
-    ('²', "\\ensuremath{^2}"),
-];
-
-/// Headings, and the cells of each row as the page shows them.
-fn shown(table: &Table) -> (Vec<String>, Vec<Vec<String>>) {
+/// The headings and cells that the page shows.
+fn shown(table: &Table) -> Typeset {
     let columns = table.shown();
     let heading = |at: &usize| table.columns[*at].heading.clone().unwrap_or_default();
+    let has_words = |at: &usize| {
+        let is_word = |row: &Vec<Cell>| matches!(row[*at], Cell::Text(_));
+        table.rows.iter().any(is_word)
+    };
     let rows = table.rows.iter().map(|row| {
         let cells = columns.iter().map(|at| table.columns[*at].shown(&row[*at]));
         cells.collect()
     });
-    (columns.iter().map(heading).collect(), rows.collect())
+    Typeset {
+        headings: columns.iter().map(heading).collect(),
+        has_words: columns.iter().map(has_words).collect(),
+        rows: rows.collect(),
+    }
 }
 
 /// A table in Markdown.
 pub(crate) fn markdown(table: &Table) -> String {
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells
-            .iter()
-            .map(|cell| cell.replace('|', "\\|").replace('<', "&lt;"))
-            .collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let (headings, rows) = shown(table);
-    let rows: String = rows.iter().map(|row| line(row)).collect();
-    format!(
-        "{}|{}\n{rows}",
-        line(&headings),
-        "---|".repeat(headings.len())
-    )
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars().filter(|c| !c.is_control()) {
-        match LATEX.iter().find(|(known, _)| *known == character) {
-            Some((_, name)) => escaped.push_str(name),
-            None => escaped.push(character),
-        }
-    }
-    escaped
+    shown(table).markdown()
 }
 
 /// A table in LaTeX, without packages: words to the left, numbers to the right.
 pub(crate) fn latex(table: &Table) -> String {
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-        format!("{} \\\\\n", cells.join(" & "))
-    };
-    let columns = table.shown();
-    let letters = columns.iter().map(|at| {
-        let is_word = |row: &Vec<Cell>| matches!(row[*at], Cell::Text(_));
-        if table.rows.iter().any(is_word) {
-            'l'
-        } else {
-            'r'
-        }
-    });
-    let letters: String = letters.collect();
-    let (headings, rows) = shown(table);
-    let rows: String = rows.iter().map(|row| line(row)).collect();
-    format!(
-        "\\begin{{tabular}}{{{letters}}}\n\\hline\n{}\\hline\n{rows}\\hline\n\\end{{tabular}}\n",
-        line(&headings)
-    )
+    shown(table).latex()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Charts of points.
 
 use crate::plot::Plot;
-use crate::points::{Grid, Key};
+use crate::points::{Grid, Key, SEPARATOR};
 use quadrille_charts::{
     Axis, BarChart, BarValue, Group, HeatChart, LineChart, LineKind, LineSeries, Mark, number,
 };
-use quadrille_machine::spec::is_in_bytes;
+use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::heat::VIRIDIS;
 
 /// Most values of a horizontal axis that have a tick each; more have ticks at round numbers.
@@ -28,23 +28,29 @@ pub(crate) struct Dot {
     pub(crate) series: Key,
 }
 
-/// A value of a field as an axis shows it: sizes in binary units, and whole numbers as they are.
+/// A value of a field as an axis shows it: sizes with their units, and whole numbers as they are.
 fn shown(field: &str, key: &Key) -> String {
-    const UNITS: [(f64, &str); 3] = [
-        (1_073_741_824.0, "GiB"),
-        (1_048_576.0, "MiB"),
-        (1_024.0, "KiB"),
-    ];
-    let Some(value) = key.number else {
-        return key.text.clone();
+    let size = shown_size(field, &key.text);
+    size.unwrap_or_else(|| match key.number {
+        None => key.text.clone(),
+        Some(value) if value.fract() == 0.0 && value.abs() < LARGE => value.to_string(),
+        Some(value) => number(value),
+    })
+}
+
+/// The name of a series in a legend: the values of `fields`, of which `text` holds one each, sizes with their units.
+pub(crate) fn series_name(fields: &[String], text: &str) -> String {
+    let cells: Vec<&str> = match fields {
+        [_] => vec![text],
+        _ => text.split(SEPARATOR).collect(),
     };
-    let mut units = UNITS.into_iter().filter(|_| is_in_bytes(field));
-    let in_unit = units.find(|(size, _)| value >= *size && (value / size).fract() == 0.0);
-    match in_unit {
-        Some((size, unit)) => format!("{} {unit}", value / size),
-        None if value.fract() == 0.0 && value.abs() < LARGE => value.to_string(),
-        None => number(value),
+    if cells.len() != fields.len() {
+        return text.to_owned();
     }
+    let cells = cells.into_iter().zip(fields);
+    let cells =
+        cells.map(|(cell, field)| shown_size(field, cell).unwrap_or_else(|| cell.to_owned()));
+    cells.collect::<Vec<_>>().join(SEPARATOR)
 }
 
 fn axis(plot: &Plot, at: usize) -> Axis {
@@ -72,7 +78,12 @@ pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {
         }
         LineSeries {
             bands,
-            ..LineSeries::ours(&name.text, at, points, LineKind::Line)
+            ..LineSeries::ours(
+                series_name(&plot.series, &name.text),
+                at,
+                points,
+                LineKind::Line,
+            )
         }
     });
     let has_ticks = grid.x.len() <= MOST_TICKS;
@@ -98,7 +109,12 @@ pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
     let series = names.into_iter().enumerate().map(|(at, name)| {
         let own = dots.iter().filter(|dot| dot.series == *name);
         let points = own.map(|dot| dot.at);
-        LineSeries::ours(&name.text, at, points, LineKind::Points)
+        LineSeries::ours(
+            series_name(&plot.series, &name.text),
+            at,
+            points,
+            LineKind::Points,
+        )
     });
     LineChart {
         marks: marks(plot),
@@ -134,7 +150,11 @@ pub(crate) fn bars(
         }
     });
     let last = summary.map(|(name, values)| Group::of(name, values.iter().copied()));
-    let names: Vec<&str> = grid.series.iter().map(|key| key.text.as_str()).collect();
+    let names = grid.series.iter();
+    let names: Vec<String> = names
+        .map(|key| series_name(&plot.series, &key.text))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     BarChart {
         marks: marks(plot),
         ..BarChart::new(&plot.title(), axis(plot, 1), &names, groups.chain(last))
@@ -177,7 +197,7 @@ mod tests {
         for (field, text, expected) in [
             ("l2.bytes", "4194304", "4 MiB"),
             ("crop.cache_bytes", "16384", "16 KiB"),
-            ("crop.cache_bytes", "1000", "1000"),
+            ("crop.cache_bytes", "1000", "1000 B"),
             ("tc.bins", "16384", "16384"),
             ("seed", "1234567", "1.23 M"),
             ("scene", "island", "island"),

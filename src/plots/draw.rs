@@ -4,8 +4,8 @@ use crate::chart::{self, Chart, Dot};
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::plot::{Kind, Plot};
-use crate::plotted::Plotted;
-use crate::points::{Grid, Key, value};
+use crate::plotted::{Layout, Plotted};
+use crate::points::{Grid, Key, SEPARATOR, value};
 use quadrille_base::error::{Error, Result};
 
 /// Most points of lines and dots, bars, and cells of a heat map.
@@ -160,6 +160,10 @@ impl Plot {
         Ok(Plotted {
             chart,
             table,
+            layout: Layout::Points {
+                has_series: !self.series.is_empty(),
+                has_spread: self.has_spread,
+            },
             remarks,
         })
     }
@@ -235,6 +239,10 @@ impl Plot {
         Ok(Plotted {
             remarks: self.remarks(fields, grid, used),
             table: self.table(grid, std::slice::from_ref(&self.y), &value),
+            layout: Layout::Points {
+                has_series: true,
+                has_spread: false,
+            },
             chart: Chart::Heat(chart::heat(self, grid)),
         })
     }
@@ -251,7 +259,7 @@ impl Plot {
             let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
             dots.extend(at.map(|(x, y)| Dot {
                 at: [x, y],
-                series: Key::new(&name.join(", ")),
+                series: Key::new(&name.join(SEPARATOR)),
             }));
         }
         if dots.is_empty() || dots.len() > MAX_POINTS {
@@ -276,6 +284,7 @@ impl Plot {
         Ok(Plotted {
             chart: Chart::Lines(chart::scatter(self, &dots)),
             table,
+            layout: Layout::Dots,
             remarks: Vec::new(),
         })
     }

@@ -1,8 +1,25 @@
 //! Plots with their points, ready to be drawn and to be written as numbers.
 
-use crate::chart::Chart;
+use crate::chart::{Chart, series_name};
+use crate::points::SEPARATOR;
 use quadrille_base::error::Result;
-use quadrille_charts::{Drawing, Paper};
+use quadrille_charts::{Drawing, Paper, measured};
+use quadrille_machine::spec::shown_size;
+use quadrille_suite::report::typeset::Typeset;
+
+/// Arrangement of the plotted numbers in their table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// A line per dot: x, its series if there are any, and y.
+    Dots,
+    /// A line per point: x, its series if there are any, its value, the least and the largest one, and the number of rows.
+    Points {
+        /// Whether the second column is the series.
+        has_series: bool,
+        /// Whether the least and the largest value are drawn.
+        has_spread: bool,
+    },
+}
 
 /// A plot with its points.
 #[derive(Debug)]
@@ -10,6 +27,7 @@ pub struct Plotted {
     pub(crate) chart: Chart,
     /// Headings and rows of the plotted numbers.
     pub(crate) table: Vec<Vec<String>>,
+    pub(crate) layout: Layout,
     /// What a reader should know about the points: combined rows, missing values.
     pub remarks: Vec<String>,
 }
@@ -37,4 +55,106 @@ impl Plotted {
         let bytes = writer.into_inner().unwrap_or_default();
         String::from_utf8(bytes).unwrap_or_default()
     }
+
+    /// The plotted numbers as a table for a text, in three digits: a line per x and a column per series, or a line per dot
+    /// of a scatter plot.
+    pub fn typeset(&self) -> Typeset {
+        let Some((headings, lines)) = self.table.split_first() else {
+            return Typeset {
+                headings: Vec::new(),
+                has_words: Vec::new(),
+                rows: Vec::new(),
+            };
+        };
+        let (headings, rows) = match self.layout {
+            Layout::Dots => {
+                let cells = |line: &Vec<String>| {
+                    let cells = line.iter().zip(headings);
+                    cells.map(|(cell, field)| shown(field, cell)).collect()
+                };
+                (headings.clone(), lines.iter().map(cells).collect())
+            }
+            Layout::Points {
+                has_series,
+                has_spread,
+            } => by_series(headings, lines, has_series, has_spread),
+        };
+        let is_word = |cell: &String| {
+            cell != NO_VALUE && !cell.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        };
+        let has_words = |at: usize| rows.iter().any(|row: &Vec<String>| is_word(&row[at]));
+        Typeset {
+            has_words: (0..headings.len()).map(has_words).collect(),
+            headings,
+            rows,
+        }
+    }
+}
+
+/// Numbers from here on are written as whole ones.
+const LARGE: f64 = 1000.0;
+
+/// Stands in a table for a point that has no value.
+const NO_VALUE: &str = "-";
+
+/// A value of a field: a size with its unit, a number in three digits, but all whole digits, and names as they are.
+fn shown(field: &str, cell: &str) -> String {
+    shown_size(field, cell).unwrap_or_else(|| match cell.parse::<f64>() {
+        Ok(number) if number.is_finite() && number.fract() != 0.0 => match number.abs() < LARGE {
+            true => measured(number),
+            false => format!("{number:.0}"),
+        },
+        _ => cell.to_owned(),
+    })
+}
+
+/// Arranges lines of points, which have the column of the series if `has_series`, as a line per x and a column per
+/// series.
+fn by_series(
+    headings: &[String],
+    lines: &[Vec<String>],
+    has_series: bool,
+    has_spread: bool,
+) -> (Vec<String>, Vec<Vec<String>>) {
+    let value = usize::from(has_series) + 1;
+    let fields: Vec<String> = headings[1].split(SEPARATOR).map(str::to_owned).collect();
+    let series = |line: &Vec<String>| match has_series {
+        true => series_name(&fields, &line[1]),
+        false => headings[value].clone(),
+    };
+    let mut columns: Vec<String> = Vec::new();
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    for line in lines {
+        let name = series(line);
+        let column = columns.iter().position(|one| *one == name);
+        let column = column.unwrap_or_else(|| {
+            columns.push(name);
+            columns.len() - 1
+        });
+        let row = rows.iter().position(|(x, _)| *x == line[0]);
+        let row = row.unwrap_or_else(|| {
+            rows.push((line[0].clone(), Vec::new()));
+            rows.len() - 1
+        });
+        let cells = &mut rows[row].1;
+        cells.resize(cells.len().max(column + 1), NO_VALUE.to_owned());
+        cells[column] = shown(&headings[value], &line[value]);
+        let [least, most] = [&line[value + 1], &line[value + 2]];
+        if has_spread && !least.is_empty() {
+            let [least, most] = [least, most].map(|end| shown(&headings[value], end));
+            cells[column] += &format!(" ({least}–{most})");
+        }
+    }
+    let rows = rows.into_iter().map(|(x, mut cells)| {
+        cells.resize(columns.len(), NO_VALUE.to_owned());
+        std::iter::once(shown(&headings[0], &x))
+            .chain(cells)
+            .collect()
+    });
+    let rows = rows.collect();
+    let x = match has_series {
+        true => format!("{} by {}, {}", headings[value], headings[0], headings[1]),
+        false => headings[0].clone(),
+    };
+    (std::iter::once(x).chain(columns).collect(), rows)
 }

@@ -4,6 +4,9 @@ use crate::combine::Combine;
 use crate::fields::{Fields, number};
 use quadrille_base::error::{Error, Result};
 
+/// Stands between the values of several fields in the name of a series.
+pub(crate) const SEPARATOR: &str = ", ";
+
 /// A coordinate or the name of a series: the cell as it stands, and its number.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
@@ -80,7 +83,7 @@ impl Grid {
                 continue;
             };
             let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
-            let name = Key::new(&name.join(", "));
+            let name = Key::new(&name.join(SEPARATOR));
             found.push((
                 index(&mut xs, Key::new(at)),
                 index(&mut names, name),

@@ -258,7 +258,7 @@ impl Suite {
         let found = self.scenes.iter().find(|entry| entry.name == scene);
         let Some(entry) = found else {
             let names: Vec<&str> = self.scenes().collect();
-            return Err(Error::argument("scene", names.join(", "), scene));
+            return Err(Error::unknown_name("scene", names.join(", "), scene, names));
         };
         let size = PictureSize {
             width: Some(width),

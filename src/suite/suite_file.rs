@@ -9,6 +9,7 @@ use super::matrix::{Matrix, RawConfiguration};
 use super::scene_entry::{RawScene, SceneEntry, malformed};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::text_file::read_text;
+use quadrille_base::words::did_you_mean_one_of;
 use quadrille_gpu::method::Method;
 
 /// The content of a suite file.
@@ -144,12 +145,8 @@ fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
     };
     let mut methods = Vec::new();
     for name in names {
-        let method = Method::parse(name).map_err(|e| match e {
-            Error::Argument {
-                expected, found, ..
-            } => Error::malformed(path, "methods", expected, format!("\"{found}\"")),
-            other => other,
-        })?;
+        let method =
+            Method::parse(name).map_err(|error| error.in_file(path, |_| "methods".to_owned()))?;
         if methods.contains(&method) {
             let (expected, found) = ("each method once", format!("\"{name}\" again"));
             return Err(Error::malformed(path, "methods", expected, found));
@@ -169,5 +166,7 @@ pub(super) fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> E
     let number = before.matches('\n').count();
     let line = text.lines().nth(number).unwrap_or_default().trim();
     let place = format!("line {}, `{line}`", number + 1);
-    Error::malformed(path, place, "keys and values of a suite", error.message())
+    let message = error.message();
+    let found = format!("{message}{}", did_you_mean_one_of(message));
+    Error::malformed(path, place, "keys and values of a suite", found)
 }

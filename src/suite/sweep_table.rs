@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::row::Row;
 use crate::report::table::{TextTable, or_dash};
+use quadrille_machine::spec::shown_size;
 
 /// Identification of a configuration: its name, preset and changes.
 type ConfigurationKey<'a> = (&'a Option<String>, &'a String, &'a BTreeMap<String, String>);
@@ -59,9 +60,12 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
         let name = field.clone();
         Label {
             heading: field.clone(),
-            of: Box::new(move |(_, preset, changed)| match changed.get(&name) {
-                Some(value) => value.trim_matches('"').to_owned(),
-                None => super::csv::preset_value(preset, &name).unwrap_or_default(),
+            of: Box::new(move |(_, preset, changed)| {
+                let value = match changed.get(&name) {
+                    Some(value) => value.trim_matches('"').to_owned(),
+                    None => super::csv::preset_value(preset, &name).unwrap_or_default(),
+                };
+                shown_size(&name, &value).unwrap_or(value)
             }),
         }
     });
@@ -151,6 +155,17 @@ pub fn table(rows: &[Row], heading: &str) -> String {
 mod tests {
     use super::*;
     use crate::row::tests::row;
+
+    #[test]
+    fn sizes_have_their_unit() {
+        let mut rows = ["0", "1"].map(|view| row("a", view, [600, 300, 200]));
+        let changed = &mut rows[1].key.changed;
+        changed.insert("crop.cache_bytes".to_owned(), "8192".to_owned());
+        changed.insert("l2.bytes".to_owned(), "3145728".to_owned());
+        let text = table(&rows, "scene");
+        assert!(text.contains("8 KiB") && text.contains("3 MiB"), "{text}");
+        assert!(!text.contains("8192"), "{text}");
+    }
 
     #[test]
     fn two_configurations_stand_below_each_other_with_their_ratio() {

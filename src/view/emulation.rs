@@ -115,7 +115,7 @@ impl Emulation {
         let (map, counts) = found.ok_or_else(|| {
             let names: Vec<_> = run.maps.iter().map(|(map, _)| map.name).collect();
             let expected = format!("a map of {}: {}", key.variant, names.join(", "));
-            Error::argument("map", expected, &*request.map)
+            Error::unknown_name("map", expected, &request.map, names)
         })?;
         let counts = counts.to_vec();
         let scale = map.scale(&counts);

@@ -43,6 +43,7 @@ mod mesh_learn;
 mod mesh_look;
 mod plot;
 mod probe;
+mod remedies;
 mod resume;
 mod sim;
 mod statistics;

@@ -416,6 +416,85 @@ fn wrong_plots_are_refused_by_flag() {
 }
 
 #[test]
+fn tables_of_plots_hold_the_plotted_numbers() {
+    let place = Place::new();
+    let rows = "scene,variant,tc.bins,crop.cache_bytes,speedup\n\
+                a_b,het,8,8192,1.25\na_b,het,8,8192,1.75\na_b,qm,8,8192,1.123456\nc,het,16,16384,2\n";
+    fs::write(place.path("rows.csv"), rows).unwrap();
+    let tables = |arguments: &[&str]| {
+        let files = ["--markdown", "t.md", "--latex", "t.tex", "-q"];
+        place.expect(DONE, &[&["plot", "rows.csv"], arguments, &files].concat());
+        ["t.md", "t.tex"].map(|name| read(&place, name))
+    };
+    let [markdown, latex] = tables(&[
+        "--x", "scene", "--y", "speedup", "--series", "variant", "--spread", "-o", "a.svg",
+    ]);
+    assert!(
+        markdown.contains("| a_b | 1.50 (1.25–1.75) | 1.12 (1.12–1.12) |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| c | 2 (2–2) | - |"), "{markdown}");
+    assert!(latex.starts_with("\\begin{tabular}{lrr}"), "{latex}");
+    assert!(
+        latex.contains("a\\_b & 1.50 (1.25--1.75) & 1.12"),
+        "{latex}"
+    );
+    // Without a plot, and with units of sizes.
+    let [markdown, _] = tables(&[
+        "--x",
+        "tc.bins",
+        "--y",
+        "speedup",
+        "--series",
+        "crop.cache_bytes",
+    ]);
+    assert!(
+        markdown.starts_with("| speedup by tc.bins, crop.cache_bytes | 8 KiB | 16 KiB |"),
+        "{markdown}"
+    );
+    let [markdown, _] = tables(&["--x", "scene", "--y", "speedup", "--summary", "max"]);
+    assert!(
+        markdown.contains("| scene | speedup |") && markdown.contains("| max | 2 |"),
+        "{markdown}"
+    );
+    let [markdown, _] = tables(&["--kind", "scatter", "--x", "tc.bins", "--y", "speedup"]);
+    assert_eq!(markdown.lines().count(), 2 + 4, "{markdown}");
+    let heat = [
+        "--x",
+        "tc.bins",
+        "--y",
+        "crop.cache_bytes",
+        "--value",
+        "speedup",
+    ];
+    let [markdown, _] = tables(&heat);
+    assert!(markdown.contains("| 16 | - | 2 |"), "{markdown}");
+}
+
+#[test]
+fn sizes_in_legends_have_their_unit() {
+    let place = Place::new();
+    let rows = "scene,width,crop.cache_bytes,cycles\na,640,8192,5\nb,640,8192,6\na,320,16384,7\nb,320,16384,8\n";
+    fs::write(place.path("rows.csv"), rows).unwrap();
+    let plot = |series: &str| {
+        let flags = [
+            "--x", "scene", "--y", "cycles", "--series", series, "-o", "a.svg", "-q",
+        ];
+        place.expect(DONE, &[&["plot", "rows.csv"], &flags[..]].concat());
+        read(&place, "a.svg")
+    };
+    let svg = plot("width,crop.cache_bytes");
+    assert!(
+        svg.contains(">640 px, 8 KiB<") && svg.contains(">320 px, 16 KiB<"),
+        "{svg}"
+    );
+    assert!(plot("width").contains(">640 px<"));
+    // The numbers stay numbers.
+    let table = read(&place, "a.plot.csv");
+    assert!(table.contains("a,320,7,7,7,1"), "{table}");
+}
+
+#[test]
 fn hostile_results_are_refused() {
     let place = Place::new();
     let unread = |name: &str, content: &str, words: &[&str]| {

@@ -6,8 +6,9 @@ numbers.
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,21 @@ _CPU_DEVICES = (1, 3, 11)
 _DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 13: "cuda (managed)", 14: "oneapi"}
 
 Shape = tuple[Any, ...]
+Native = TypeVar("Native")
+
+
+def is_path(value: object) -> bool:
+    """Whether ``value`` is the path of a file and not its content."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def raw(value: object, name: str, native: type[Native], reader: str) -> Native:
+    """The native object of a scene or a camera. ``reader`` is the function that reads one from a file."""
+    found = getattr(value, "_raw", None)
+    if isinstance(found, native):
+        return found
+    hint = f"; quadrille.{reader} reads files" if is_path(value) else ""
+    raise TypeError(f"{name}: expected a quadrille.{native.__name__}, found {type(value).__name__}{hint}")
 
 
 def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.float32) -> NDArray[Any]:
@@ -45,6 +61,10 @@ def _shown(shape: Shape) -> str:
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if isinstance(value, np.ndarray):
         return value
+    if is_path(value):
+        raise TypeError(
+            f"{name}: expected an array, found the path {os.fspath(value)!r}; quadrille.read_picture reads pictures"
+        )
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         if value.requires_grad:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
-from ._arrays import matrix, take
+from ._arrays import matrix, raw, take
 
 if TYPE_CHECKING:
     from ._scene import Scene
@@ -195,7 +195,9 @@ def _restored(
     return Camera._of(camera._raw.distorted(distortion)) if any(distortion) else camera
 
 
-def load_cameras(path: str | os.PathLike[str], *, transform: str | None = None) -> list[Camera]:
+def load_cameras(
+    path: str | os.PathLike[str], *, transform: str | None = None, split: str | None = None
+) -> list[Camera]:
     """The cameras of a file or folder: ``cameras.json`` of the trainers, ``transforms.json`` of nerfstudio, models of
     COLMAP, exported poses, and paths of viewers.
 
@@ -207,13 +209,18 @@ def load_cameras(path: str | os.PathLike[str], *, transform: str | None = None) 
     transform : from the world of the file to the world of the scene: a ``dataparser_transforms.json``, ``"undo"`` for
         the inverse of the file's own ``applied_transform``, or ``"none"``. By default, a ``dataparser_transforms.json``
         beside the file is applied.
+    split : ``"test"`` or ``"train"`` for the views of the trainers' split: every eighth view by name is for tests,
+        unless the file states the split. By default, all cameras in the order of the file.
 
     Raises
     ------
+    ValueError : for another split, and for one without cameras.
     FormatError : if the content does not follow its format.
     OSError : if the file cannot be read.
     """
-    cameras, remarks = _quadrille.load_cameras(os.fspath(path), transform)
+    if split not in (None, "test", "train"):
+        raise ValueError(f"split: expected 'test' or 'train', found {split!r}")
+    cameras, remarks = _quadrille.load_cameras(os.fspath(path), transform, split)
     for remark in remarks:
         warnings.warn(f"{os.fspath(path)}: {remark}", stacklevel=2)
     return [Camera._of(raw) for raw in cameras]
@@ -227,7 +234,7 @@ def orbit(scene: Scene, n: int, *, width: int = 1280, height: int = 720) -> list
     >>> [camera.name for camera in quadrille.orbit(scene, 3)]
     ['orbit_00', 'orbit_01', 'orbit_02']
     """
-    raws = _quadrille.orbit(scene._raw, n, checked_size(width, height))
+    raws = _quadrille.orbit(raw(scene, "scene", _quadrille.Scene, "load"), n, checked_size(width, height))
     return [Camera._of(raw) for raw in raws]
 
 
@@ -239,7 +246,13 @@ def default_camera(scene: Scene, width: int = 1280, height: int = 720) -> Camera
     >>> quadrille.default_camera(scene, 64, 36)
     Camera('auto', 64x36, pinhole)
     """
-    return Camera._of(_quadrille.default_camera(scene._raw, checked_size(width, height))[0])
+    native = raw(scene, "scene", _quadrille.Scene, "load")
+    return Camera._of(_quadrille.default_camera(native, checked_size(width, height))[0])
+
+
+def raw_camera(camera: object) -> _quadrille.Camera:
+    """The native camera of an argument."""
+    return raw(camera, "camera", _quadrille.Camera, "load_cameras")
 
 
 def _point(value: object, name: str) -> list[float]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from . import _quadrille
 from ._arrays import colour
-from ._camera import Camera
+from ._camera import Camera, raw_camera
 from ._picture import Picture
 from ._progress import Progress, watched
-from ._scene import Scene
+from ._scene import Scene, raw_scene
 from ._threads import checked_threads
 
 
@@ -68,7 +68,7 @@ def render(
         "reference": bool(reference),
         "threads": None if threads is None else checked_threads(threads),
     }
-    rgba, planes, counts, times = _quadrille.render(scene._raw, camera._raw, look)
+    rgba, planes, counts, times = _quadrille.render(raw_scene(scene), raw_camera(camera), look)
     named = {name: _layer(planes_of) for name, planes_of in planes}
     return Picture(rgba, named, dict(counts), dict(times))
 
@@ -155,7 +155,7 @@ def simulate(
             "threads": None if threads is None else checked_threads(threads),
             "progress": watch,
         }
-        text, remarks, counts = _quadrille.simulate(scene._raw, camera._raw, machines)
+        text, remarks, counts = _quadrille.simulate(raw_scene(scene), raw_camera(camera), machines)
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     found: dict[str, Any] = json.loads(text)

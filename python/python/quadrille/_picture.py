@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
-from ._arrays import colour, take
+from ._arrays import colour, is_path, take
 
 
 class Picture:
@@ -125,8 +125,8 @@ def compare(
 
     Parameters
     ----------
-    a, b : pictures, or arrays [H, W, 4] (premultiplied) or [H, W, 3] of float, or of uint8 (0 to 255);
-        ``read_picture`` reads a photo.
+    a, b : pictures, or their files, as `read_picture` reads them, or arrays [H, W, 4] (premultiplied) or [H, W, 3] of
+        float, or of uint8 (0 to 255).
     protocol : ``"inria"`` clamps and rounds to 8 bits first, as the published numbers of 3DGS do; ``"gsplat"`` clamps;
         ``"float"`` does neither.
     lpips : perceptual distances to measure, ``"vgg"`` (values of 0 to 1, as the original trainer), ``"alex"`` (scaled to
@@ -139,6 +139,10 @@ def compare(
     -------
     ``psnr_db`` (None for identical pictures), ``ssim``, ``flip``, ``max_abs``, ``p99_9_abs``, ``mse``,
     ``alpha_max_abs``, ``non_finite_pixels`` and ``protocol``, as ``quadrille compare --json`` names them.
+
+    Raises
+    ------
+    FormatError, OSError : for a file that `read_picture` cannot read.
 
     >>> import numpy as np, quadrille
     >>> grey = lambda value: np.full((16, 16, 3), value)
@@ -155,6 +159,8 @@ def compare(
 
 
 def _rgba(value: object, name: str) -> NDArray[np.float32]:
+    if is_path(value):
+        value = read_picture(cast("str | os.PathLike[str]", value))
     if isinstance(value, Picture):
         return value.rgba
     array = np.asarray(value)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
-from ._arrays import take
+from ._arrays import raw, take
 from ._camera import Camera
 from ._progress import Progress, watched
 
@@ -314,3 +314,8 @@ def synth(
     """
     raw, cameras = _quadrille.synth(recipe, splats, seed, sh_degree)
     return Scene._of(raw), [Camera._of(camera) for camera in cameras]
+
+
+def raw_scene(scene: object) -> _quadrille.Scene:
+    """The native scene of an argument."""
+    return raw(scene, "scene", _quadrille.Scene, "load")

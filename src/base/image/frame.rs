@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::memory::{FRAME_BYTES, check_memory};
 use super::srgb::{decode_srgb, encode_srgb};
+use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;
 
 /// Colour space of a picture.
@@ -26,7 +28,10 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Creates a transparent black picture in sRGB.
+    /// Creates a transparent black picture in sRGB, of a size that is known to fit in memory.
+    ///
+    /// # Panics
+    /// When memory cannot hold the picture; [`Frame::try_new`] returns an error instead.
     pub fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -36,6 +41,24 @@ impl Frame {
         }
     }
 
+    /// As [`Frame::new`], of a size that a user chose.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a picture that does not fit in the available memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use quadrille_base::image::Frame;
+    ///
+    /// assert_eq!(Frame::try_new(640, 480)?.pixels().len(), 640 * 480);
+    /// assert!(Frame::try_new(u32::MAX, u32::MAX).is_err());
+    /// # Ok::<(), quadrille_base::Error>(())
+    /// ```
+    pub fn try_new(width: u32, height: u32) -> Result<Self> {
+        check_memory([width, height], FRAME_BYTES)?;
+        Ok(Self::new(width, height))
+    }
+
     /// Makes the picture transparent black of another size, or keeps its pixels if it has that size.
     pub fn resize(&mut self, width: u32, height: u32) {
         if [self.width, self.height] != [width, height] {
@@ -43,10 +66,27 @@ impl Frame {
         }
     }
 
+    /// As [`Frame::from_pixels`], of pixels and a size that a user chose.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when there are not `width * height` pixels.
+    pub fn try_from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Result<Self> {
+        let count = u64::from(width) * u64::from(height);
+        if pixels.len() as u64 != count {
+            let expected = format!("{count} for a picture of {width} x {height}");
+            return Err(Error::argument(
+                "pixels",
+                expected,
+                pixels.len().to_string(),
+            ));
+        }
+        Ok(Self::from_pixels(width, height, pixels))
+    }
+
     /// Creates a picture in sRGB from its pixels, row by row from the top.
     ///
     /// # Panics
-    /// When there are not `width * height` pixels.
+    /// When there are not `width * height` pixels; [`Frame::try_from_pixels`] returns an error instead.
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Self {
         assert_eq!(
             pixels.len(),
@@ -143,5 +183,21 @@ impl Frame {
         });
         let over = Self::from_pixels(self.width, self.height, pixels.collect());
         over.taken_as(self.colour_space)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        let error = Frame::try_new(u32::MAX, u32::MAX).unwrap_err().to_string();
+        assert!(error.contains("fits in memory"), "{error}");
+        let error = Frame::try_from_pixels(3, 2, vec![[0.0; 4]; 5]).unwrap_err();
+        let text = "pixels: expected 6 for a picture of 3 x 2, found 5";
+        assert_eq!(error.to_string(), text);
+        let frame = Frame::try_from_pixels(3, 2, vec![[0.5; 4]; 6]).unwrap();
+        assert_eq!(frame, Frame::from_pixels(3, 2, vec![[0.5; 4]; 6]));
     }
 }

@@ -44,11 +44,8 @@ impl SimdLevel {
             .find(|l| l.name() == name)
             .ok_or_else(|| {
                 let names: Vec<_> = all.iter().map(|l| l.name()).collect();
-                Error::argument(
-                    "SIMD level",
-                    format!("auto or one that this machine has ({})", names.join(", ")),
-                    name,
-                )
+                let expected = format!("auto or one that this machine has ({})", names.join(", "));
+                Error::unknown_name("SIMD level", expected, name, names)
             })
     }
 

@@ -180,8 +180,9 @@ impl Profile {
         };
         let found = Self::ALL.into_iter().find(|p| p.name == own);
         found.ok_or_else(|| {
-            let names = Self::ALL.map(|p| p.name).join(", ");
-            Error::argument("profile", format!("one of {names}"), name)
+            let names = Self::ALL.map(|p| p.name);
+            let expected = format!("one of {}", names.join(", "));
+            Error::unknown_name("profile", expected, name, names)
         })
     }
 }

@@ -6,7 +6,6 @@ use super::outputs::OutputFlags;
 use crate::cli::choice::one_of;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::inputs::SceneFlags;
-use crate::cli::options::parse_profile;
 use crate::cli::outputs::{Background, parse_background};
 use crate::cli::views::ViewArgs;
 use quadrille_base::image::metrics::Protocol;
@@ -59,10 +58,10 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) exposures: ExposureFlags,
     /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
-    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "html", "csv", "resize", "masks", "lpips"])]
+    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "lpips", "lpips_weights"])]
     pub(super) layers: bool,
     /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
-    #[arg(long, value_name = "SHARE", requires = "layers", value_parser = finite)]
+    #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub(super) fail_over_share: Option<f64>,
     /// Exit with code 1 if the PSNR of any pair or view is below this, in dB; identical pictures always pass
     #[arg(long, value_name = "DB", value_parser = finite)]
@@ -74,7 +73,7 @@ pub(in crate::cli) struct Args {
     pub(super) outputs: OutputFlags,
     /// Renderer whose constants to use for scenes, as in `render` [default: for each scene the profile
     /// that its file names, else inria]
-    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     pub(super) profile: Option<Profile>,
     #[command(flatten)]
     pub(super) reading: SceneFlags,

@@ -11,7 +11,7 @@ use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::usage::number;
 use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
-use quadrille_base::parse::{parsed, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_deferred::config::DeferredConfig;
 use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::memory::depth_buffer::DepthFormat;
@@ -120,7 +120,7 @@ pub(super) struct PipelineFlags {
     #[arg(
         long = "tile",
         value_name = "N|whole",
-        value_parser = |text: &str| parsed(text, str::parse::<TileSide>),
+        value_parser = str::parse::<TileSide>,
         value_delimiter = ',',
         default_value = "128"
     )]
@@ -129,7 +129,7 @@ pub(super) struct PipelineFlags {
     #[arg(
         long = "memo",
         value_name = "N|unbounded",
-        value_parser = |text: &str| parsed(text, str::parse::<MemoQuads>),
+        value_parser = str::parse::<MemoQuads>,
         value_delimiter = ',',
         default_value = "1024"
     )]

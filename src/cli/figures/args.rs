@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::options::{GpuFlags, HostFlags};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::parsed;
 use quadrille_papers::paper::{Figure, Paper, figures};
 use quadrille_suite::Shard;
 
@@ -34,7 +33,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FIG,...", value_delimiter = ',', value_parser = parse_figure)]
     only: Vec<&'static str>,
     /// Run only shard I of N, from 1/N to N/N; its results file is results.I-of-N.jsonl
-    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(super) shard: Option<Shard>,
     /// Run only the first view of each of the first four scenes, and no large scene; of meshes, only the first
     /// job of each study
@@ -74,15 +73,12 @@ const EXAMPLES: &str = "Examples:
   quadrille figures --kept benches/mesh.results.jsonl -o report
   quadrille figures benches/trained.toml --correlate benches/hardware/h200.csv --preset h200 -o report";
 
-fn parse_shard(text: &str) -> std::result::Result<Shard, String> {
-    parsed(text, Shard::parse)
-}
-
-fn parse_figure(text: &str) -> std::result::Result<&'static str, String> {
-    let found = figures().find(|figure| figure.id == text.trim());
-    found
-        .map(|figure| &*figure.id)
-        .ok_or_else(|| format!("expected one of {}", names(figures())))
+fn parse_figure(text: &str) -> Result<&'static str> {
+    let ids = || figures().map(|figure| &*figure.id);
+    ids().find(|id| *id == text.trim()).ok_or_else(|| {
+        let expected = format!("one of {}", names(figures()));
+        Error::unknown_name("figure", expected, text, ids())
+    })
 }
 
 fn names<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {

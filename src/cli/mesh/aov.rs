@@ -51,7 +51,7 @@ pub(super) struct AovFlags {
         value_parser = one_of::<MeshLayer>(),
         value_delimiter = ',',
         requires = "output",
-        conflicts_with = "crop"
+        conflicts_with_all = ["crop", "versus"]
     )]
     layers: Vec<MeshLayer>,
 }

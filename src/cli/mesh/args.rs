@@ -59,7 +59,7 @@ pub(crate) struct Args {
     pub(super) psnr_supersampled: bool,
     /// Write only the W x H pixels of the picture from column X and row Y, each enlarged to ZOOM x ZOOM
     /// pixels
-    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output")]
+    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output", conflicts_with = "versus")]
     pub(super) crop: Option<CropArea>,
     /// Draw over the picture, enlarged so that quads and samples can be seen: by the ZOOM of --crop, or up to 16 times.
     /// Several drawings are separated by commas. The picture is opaque, and quads have a legend below it
@@ -69,7 +69,7 @@ pub(crate) struct Args {
         value_parser = one_of::<Overlay>(),
         value_delimiter = ',',
         requires = "output",
-        conflicts_with = "layers"
+        conflicts_with_all = ["layers", "versus"]
     )]
     pub(super) overlay: Vec<Overlay>,
     /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent

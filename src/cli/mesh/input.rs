@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::cli::choice::one_of;
 use crate::cli::usage::number;
-use quadrille_base::parse::{numbers, parsed, whole_number};
+use quadrille_base::parse::{numbers, whole_number};
 use quadrille_geometry::reorder::TriangleOrder;
 use quadrille_geometry::surface::{HairOrder, HeightFilter};
 use quadrille_geometry::tessellate::GridOrder;
@@ -67,7 +67,7 @@ pub(in crate::cli) struct MeshInputFlags {
     front: Option<Axis>,
     /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;
     /// drawing takes about as much again
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = str::parse::<MemorySize>)]
     memory: MemorySize,
     #[command(flatten)]
     assumptions: AssumptionFlags,

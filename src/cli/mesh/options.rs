@@ -2,7 +2,6 @@
 
 use crate::cli::choice::one_of;
 use quadrille_base::choice;
-use quadrille_base::parse::parsed;
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_mesh::frame::{Cull, Faces};
 use quadrille_mesh::shade::Sampling;
@@ -58,7 +57,7 @@ pub(super) struct PipelineFlags {
     msaa: Vec<u32>,
     /// Entries of the unit's buffer, or "unbounded", which pmu has no row for [default: 32 for qfm, 512
     /// for pmu]
-    #[arg(long = "buffer", value_name = "N", value_parser = |text: &str| parsed(text, str::parse::<BufferEntries>), value_delimiter = ',')]
+    #[arg(long = "buffer", value_name = "N", value_parser = str::parse::<BufferEntries>, value_delimiter = ',')]
     buffers: Vec<BufferEntries>,
     /// Items that the depth test culls before shading
     #[arg(long, value_parser = one_of::<Cull>(), default_value = "quads")]

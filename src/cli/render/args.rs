@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use quadrille_base::parse::{parsed, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::Camera;
 use quadrille_suite::mesh_input::MemorySize;
@@ -51,12 +51,12 @@ pub(in crate::cli) struct Args {
     /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
     /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
     /// it was drawn from
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", conflicts_with_all = ["repeat", "list_views", "pixels"])]
     pub(super) resume: bool,
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
     /// read in batches, and only splats in view are kept. Pictures are the same. A camera
     /// file must give the views
-    #[arg(long, value_name = "SIZE", value_parser = |text: &str| parsed(text, str::parse::<MemorySize>))]
+    #[arg(long, value_name = "SIZE", value_parser = str::parse::<MemorySize>)]
     pub(super) memory: Option<MemorySize>,
     /// Print a JSON document instead of a table
     #[arg(long)]

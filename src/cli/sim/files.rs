@@ -38,7 +38,7 @@ pub(super) struct FileFlags {
     /// Write a block for each N cycles ahead of the block of the totals: the cycles of each port by
     /// state, counts of Hi-Z, fine raster, tile coalescing, PROP, ZROP, launch, shader cores and CROP by the
     /// cycle of the work, and bytes by the cycle of the request. N doubles until 4096 blocks suffice
-    #[arg(long, value_name = "N", requires = "stats", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    #[arg(long, value_name = "N", requires = "stats", conflicts_with = "sensitivity", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     stats_every: Option<u64>,
     /// Write the requests to DRAM, in the order of their cycles, as a trace that Ramulator 2 replays
     /// (its front end LoadStoreTrace: "LD address" or "ST address" for each sector of 32 bytes), and the

@@ -74,7 +74,7 @@ impl MeshConfig {
         units.dedup();
         if let Some(unknown) = all.keys().find(|unit| !units.contains(&unit.as_str())) {
             let expected = format!("a table named after a unit ({})", units.join(", "));
-            return Err(Error::argument(from, expected, unknown));
+            return Err(Error::unknown_name(from, expected, unknown, units));
         }
         let (own, gpu): (toml::Table, toml::Table) = all
             .into_iter()

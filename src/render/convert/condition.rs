@@ -166,7 +166,8 @@ impl Operand {
                 .filter(|n| !n.starts_with("f_rest_"))
                 .collect();
             let expected = format!("scale_min, scale_max or a column ({})", names.join(", "));
-            Error::argument("condition", expected, name)
+            let names = names.into_iter().chain(["scale_min", "scale_max"]);
+            Error::unknown_name("condition", expected, name, names)
         };
         let column = |name: &str| table.values(name).ok_or_else(unknown);
         let extreme = |pick: fn(f64, f64) -> f64| -> Result<OperandValues<'t>> {

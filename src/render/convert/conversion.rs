@@ -194,9 +194,22 @@ impl Run<'_> {
         }
     }
 
-    /// Warns of a count of splats that was probably meant as a percentage.
+    /// Warns of a count of splats that was probably meant as a percentage, and tells of a decimation without effect.
     fn warn_of_amount(&mut self, action: &Action, text: &str) {
         let rows = self.table.rows();
+        if let Action::Decimate(amount) = action
+            && amount.of(rows) >= rows
+        {
+            let hint = match amount {
+                Amount::Splats(count @ ..=100) => format!("; {count} percent is written {count}%"),
+                _ => String::new(),
+            };
+            self.host.note(&format!(
+                "{text}: all {rows} splats are kept, since the step leaves {} of them or fewer{hint}",
+                amount.of(rows)
+            ));
+            return;
+        }
         if let Action::Decimate(Amount::Splats(count)) = action {
             let share = *count as f64 / rows.max(1) as f64;
             if share < SMALL_SHARE {

@@ -23,6 +23,16 @@ pub enum Amount {
     Share(f64),
 }
 
+impl Amount {
+    /// Number of splats that are left of `rows` if it is below them.
+    pub(super) fn of(self, rows: usize) -> usize {
+        match self {
+            Self::Splats(count) => count,
+            Self::Share(share) => whole((rows as f64 * share.clamp(0.0, 1.0)).round()),
+        }
+    }
+}
+
 /// Neighbours with which a splat may be merged.
 const NEIGHBOURS: usize = 8;
 /// Part of the splats that merge with another in one pass, before neighbours and costs are found anew.
@@ -70,10 +80,7 @@ pub(super) fn decimate(
     task: &Task,
 ) -> Result<()> {
     let rows = table.rows();
-    let target = match amount {
-        Amount::Splats(count) => count,
-        Amount::Share(share) => whole((rows as f64 * share.clamp(0.0, 1.0)).round()),
-    };
+    let target = amount.of(rows);
     if rows <= target.max(1) {
         return Ok(());
     }

@@ -13,6 +13,11 @@ pub trait ConversionHost {
     /// Takes a warning: something that the output does not hold, or a value that is probably not meant.
     fn warn(&mut self, text: &str);
 
+    /// Takes a note: a step that changes nothing.
+    fn note(&mut self, text: &str) {
+        let _ = text;
+    }
+
     /// Takes a table that was read from the file `path`, and the file's facts.
     ///
     /// # Errors

@@ -49,8 +49,9 @@ impl Change {
     pub fn parse(name: &str, value: &str) -> Result<Self> {
         let kind = KINDS.into_iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| {
-            let names = KINDS.map(|kind| kind.name).join(", ");
-            Error::argument("action", format!("one of {names}"), name)
+            let names = KINDS.map(|kind| kind.name);
+            let expected = format!("one of {}", names.join(", "));
+            Error::unknown_name("action", expected, name, names)
         })?;
         if kind.value.is_none() && !value.is_empty() {
             return Err(Error::argument(name, "no value", value));

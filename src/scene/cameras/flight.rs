@@ -60,8 +60,9 @@ impl FromStr for Flight {
     fn from_str(name: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|(own, _)| *own == name);
         found.map(|(_, flight)| flight).ok_or_else(|| {
-            let names = Self::ALL.map(|(own, _)| own).join(", ");
-            Error::argument("path", format!("one of {names}"), name)
+            let names = Self::ALL.map(|(own, _)| own);
+            let expected = format!("one of {}", names.join(", "));
+            Error::unknown_name("path", expected, name, names)
         })
     }
 }

@@ -38,15 +38,28 @@ pub(super) fn load_selected(
     let both = size.width.zip(size.height).map(|(w, h)| [w, h]);
     options.fallback_size_px = options.fallback_size_px.or(both);
     let mut file = load_with(path, &options)?;
-    let chosen = chosen_views(&mut file, views)?;
-    let first = chosen.first().map(|&index| &file.cameras[index]);
-    let reshaped = first.and_then(|camera| size.reshaping(camera));
-    let sized = chosen.iter().map(|&index| size.apply(&file.cameras[index]));
-    let cameras = sized.collect::<Result<_>>()?;
-    let in_file = &file.names_in_file;
-    file.names_in_file = chosen.iter().map(|&index| in_file[index].clone()).collect();
-    file.cameras = cameras;
+    file.select(views)?;
+    let reshaped = file.cameras.first();
+    let reshaped = reshaped.and_then(|camera| size.reshaping(camera));
+    let sized = file.cameras.iter().map(|camera| size.apply(camera));
+    file.cameras = sized.collect::<Result<_>>()?;
     Ok((file, reshaped))
+}
+
+impl CameraFile {
+    /// Leaves the cameras that `views` selects, in the syntax of [`select`]. `test` and `train` follow the split that the
+    /// file states, if it states one, and a view can also be selected by its exact name in the file.
+    ///
+    /// # Errors
+    /// As [`select`], and the fault of a camera that cannot be drawn if no other one is selected.
+    pub fn select(&mut self, views: &str) -> Result<()> {
+        let chosen = chosen_views(self, views)?;
+        let in_file = &self.names_in_file;
+        self.names_in_file = chosen.iter().map(|&index| in_file[index].clone()).collect();
+        let cameras = &self.cameras;
+        self.cameras = chosen.iter().map(|&index| cameras[index].clone()).collect();
+        Ok(())
+    }
 }
 
 /// The numbers of the cameras of `file` that `views` selects. Cameras that cannot be drawn count in indices and

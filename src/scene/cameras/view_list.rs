@@ -2,10 +2,7 @@
 
 use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::words::edit_distance;
-
-/// Maximum edit distance of a suggested name, as a share of its length.
-const SUGGESTED_SHARE: usize = 3;
+use quadrille_base::words::did_you_mean;
 
 /// Names of views: those that this program uses and, as far as a file gave some, those in the file.
 #[derive(Debug, Clone, Copy)]
@@ -118,9 +115,10 @@ impl ViewNames<'_> {
         let shown = self.names.iter().take(LISTED_NAMES).copied();
         let more = (self.names.len() > LISTED_NAMES).then_some("...");
         let names: Vec<&str> = shown.chain(more).collect();
-        let similar = match self.similar(item) {
-            Some(name) => format!("; did you mean {name}?"),
-            None => String::new(),
+        let similar = match item.contains(char::is_alphabetic) {
+            true => did_you_mean(item, self.names.iter().copied()),
+            // An index out of range is not misspelt.
+            false => String::new(),
         };
         Error::argument(
             "view",
@@ -131,17 +129,6 @@ impl ViewNames<'_> {
             ),
             format!("\"{item}\"{similar}"),
         )
-    }
-
-    /// The name closest to a misspelt one.
-    fn similar(&self, item: &str) -> Option<&str> {
-        let item = item.to_lowercase();
-        let distances = self.names.iter().map(|name| {
-            let lower = name.to_lowercase();
-            (edit_distance(&item, &lower), lower.chars().count(), *name)
-        });
-        let (distance, length, name) = distances.min_by_key(|(distance, ..)| *distance)?;
-        (distance <= length / SUGGESTED_SHARE).then_some(name)
     }
 }
 

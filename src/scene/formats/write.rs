@@ -176,8 +176,9 @@ impl OutputFormat {
     pub fn named(name: &str) -> Result<Self> {
         let found = OUTPUTS.iter().find(|(_, known, _)| *known == name);
         found.map(|(format, _, _)| *format).ok_or_else(|| {
-            let known = OUTPUTS.map(|(_, name, _)| name).join(", ");
-            Error::argument("format", format!("one of {known}"), name)
+            let known = OUTPUTS.map(|(_, name, _)| name);
+            let expected = format!("one of {}", known.join(", "));
+            Error::unknown_name("format", expected, name, known)
         })
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::settings::{MemorySize, MeshSettings};
 use crate::messages::Messages;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::words::did_you_mean;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{
     BezierPatches, FileCamera, Material, Mesh, MeshFile, NONE, Smoothing, Texture, bounds, rims,
@@ -206,7 +207,8 @@ impl MeshSettings {
         if let Ok(scene) = ProceduralScene::from_name(name) {
             return Ok((Content::Procedural(scene), true, Vec::new(), Vec::new()));
         }
-        let loaded = match MeshFile::load(path, self.memory.0)? {
+        let loaded = MeshFile::load(path, self.memory.0);
+        let loaded = match loaded.map_err(|error| with_names(error, name))? {
             MeshFile::Patches(patches) => {
                 return Ok((Content::Patches(patches), false, Vec::new(), Vec::new()));
             }
@@ -252,6 +254,20 @@ impl MeshSettings {
             loaded.cameras,
             loaded.files,
         ))
+    }
+}
+
+/// Adds the names of procedural meshes to the error about a mesh that is no file, and whose name has no extension.
+fn with_names(error: Error, name: &str) -> Error {
+    let is_missing = |reason: &std::io::Error| reason.kind() == std::io::ErrorKind::NotFound;
+    match &error {
+        Error::Read { path, reason } if is_missing(reason) && path.extension().is_none() => {
+            let names = ProceduralScene::ALL.map(ProceduralScene::name);
+            let expected = format!("a file, or a procedural mesh: {}", names.join(", "));
+            let found = format!("no file of this name{}", did_you_mean(name, names));
+            Error::malformed(path, "mesh", expected, found)
+        }
+        _ => error,
     }
 }
 

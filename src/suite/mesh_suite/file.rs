@@ -15,6 +15,7 @@ use crate::mesh_input::{LookSettings, MeshSettings};
 use crate::mesh_row::{MeshRunKey, Workload};
 use crate::suite_file::not_a_suite;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::words::did_you_mean;
 use quadrille_geometry::surface::ProceduralScene;
 use quadrille_scene::cameras::{CameraTransform, ViewSpec};
 
@@ -166,12 +167,19 @@ impl MeshSuite {
             None => mesh.variant.is_none(),
             Some(names) => names.contains(&mesh_key(study, mesh).mesh_name()),
         };
-        let all = || meshes.iter().map(|mesh| mesh_key(study, mesh).mesh_name());
+        let all = meshes.iter().map(|mesh| mesh_key(study, mesh).mesh_name());
+        let all: Vec<String> = all.collect();
         for name in study.meshes.iter().flatten() {
-            if !all().any(|known| known == *name) {
+            if !all.contains(name) {
                 let place = format!("study \"{}\", meshes", study.name);
-                let expected = format!("one of {}", all().collect::<Vec<_>>().join(", "));
-                return Err(Error::malformed(path, place, expected, name.as_str()));
+                let expected = format!("one of {}", all.join(", "));
+                let similar = did_you_mean(name, all.iter().map(String::as_str));
+                return Err(Error::malformed(
+                    path,
+                    place,
+                    expected,
+                    format!("{name}{similar}"),
+                ));
             }
         }
         let before = self.jobs.len();
@@ -294,12 +302,9 @@ fn read<T: DeserializeOwned>(
     {
         let keys: Vec<_> = known.by_ref().copied().collect();
         let expected = format!("one of {}", keys.join(", "));
-        return Err(Error::malformed(
-            path,
-            format!("{name}, keys"),
-            expected,
-            key.as_str(),
-        ));
+        let found = format!("{key}{}", did_you_mean(key, keys));
+        let place = format!("{name}, keys");
+        return Err(Error::malformed(path, place, expected, found));
     }
     if !table.contains_key("mesh") {
         let expected = "a mesh file, or the name of a procedural mesh";

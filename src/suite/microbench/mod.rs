@@ -99,7 +99,7 @@ impl Microbenchmark {
     pub fn named(name: &str) -> Result<Self> {
         ALL.into_iter().find(|m| m.name == name).ok_or_else(|| {
             let names: Vec<_> = ALL.iter().map(|m| m.name).collect();
-            Error::argument("microbenchmark", names.join(", "), name)
+            Error::unknown_name("microbenchmark", names.join(", "), name, names)
         })
     }
 

@@ -15,6 +15,7 @@
 //! | [`layer_colours`] | layers such as depth as colours |
 //! | [`bars`] | stacked bars of bytes by buffer, as a picture |
 //! | [`table`] | text tables |
+//! | [`typeset`] | tables in Markdown and LaTeX |
 //! | [`sensitivity`] | speedups at other values of the configuration |
 //! | [`stats`] | counters as flat text, as gem5 writes them |
 //! | [`dram_trace`] | requests to DRAM, for Ramulator 2 |
@@ -48,3 +49,4 @@ pub(crate) mod software;
 pub mod stats;
 pub mod table;
 pub mod trace;
+pub mod typeset;
