@@ -75,8 +75,6 @@ pub struct Content {
     pub(crate) compared: Vec<Compared>,
     /// Statements of the paper.
     pub(crate) claims: Vec<Claim>,
-    /// Whether ours are from the scenes of the paper, or from none, so that published numbers and statements bind them.
-    pub(crate) is_judged: bool,
 }
 
 impl Content {

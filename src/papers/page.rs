@@ -43,12 +43,7 @@ pub(crate) fn html(report: &Report<'_>) -> String {
     }
     if report.compared().next().is_some() {
         let compared = report.compared();
-        let rows = compared.map(|(_, section, one)| Comparison {
-            figure: Some(section.figure),
-            numbers: one,
-            is_judged: section.content.is_judged,
-        });
-        let table = comparison(rows);
+        let table = comparison(compared.map(|(_, section, one)| (Some(section.figure), one)));
         let _ = writeln!(
             html,
             "<details><summary>Measured beside published</summary>\n{table}</details>"
@@ -154,12 +149,8 @@ fn body(content: &Content, missing: &[String]) -> String {
     let text = text.collect::<String>() + &gaps(missing);
     let charts: String = content.charts.iter().map(chart).collect();
     let pictures: String = content.pictures.iter().map(picture).collect();
-    let rows = content.compared.iter().map(|one| Comparison {
-        figure: None,
-        numbers: one,
-        is_judged: content.is_judged,
-    });
-    let judged = comparison(rows) + &claims(&content.claims, content.is_judged);
+    let judged =
+        comparison(content.compared.iter().map(|one| (None, one))) + &claims(&content.claims);
     let table = numbers(&content.table);
     let shown = content.table.columns.iter().filter(|c| c.heading.is_some());
     let is_wide = shown.count() >= WIDE;
@@ -222,20 +213,10 @@ fn picture(picture: &Picture) -> String {
     )
 }
 
-/// A row of a table of published numbers.
-struct Comparison<'a> {
-    /// Figure to link to.
-    figure: Option<&'a Figure>,
-    numbers: &'a Compared,
-    /// Whether the published number binds ours.
-    is_judged: bool,
-}
-
-/// Published numbers beside ours; empty without any.
-fn comparison<'a>(compared: impl Iterator<Item = Comparison<'a>>) -> String {
+/// Published numbers beside ours, with links to their figures if these are given; empty without any.
+fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compared)>) -> String {
     let mut is_linked = false;
-    let rows = compared.map(|row| {
-        let (figure, one) = (row.figure, row.numbers);
+    let rows = compared.map(|(figure, one)| {
         is_linked = figure.is_some();
         let published = one.published;
         let value = |n: f64| match &*published.unit {
@@ -245,7 +226,7 @@ fn comparison<'a>(compared: impl Iterator<Item = Comparison<'a>>) -> String {
         };
         let ours = one.ours.filter(|n| n.is_finite());
         let ours = ours.map_or("<span class=\"gap\">missing</span>".to_owned(), |n| escaped(&value(n)));
-        let mark = match one.holds().filter(|_| row.is_judged) {
+        let mark = match one.holds() {
             Some(true) => " <b class=\"yes\">✓</b>",
             Some(false) => " <b class=\"no\">✗</b>",
             None => "",
@@ -279,15 +260,14 @@ fn comparison<'a>(compared: impl Iterator<Item = Comparison<'a>>) -> String {
     )
 }
 
-/// Statements of the paper, and in how many cases they hold, with a mark if they bind the cases.
-fn claims(claims: &[Claim], is_judged: bool) -> String {
+/// Statements of the paper, and in how many cases they hold.
+fn claims(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return String::new();
     }
     let items = claims.iter().map(|claim| {
         let (class, mark) = match claim {
             Claim { of: 0, .. } => ("gap", "?"),
-            _ if !is_judged => ("small", "–"),
             Claim { holds: 0, .. } => ("no", "✗"),
             Claim { holds, of, .. } if holds == of => ("yes", "✓"),
             _ => ("part", "◐"),
@@ -419,12 +399,7 @@ mod tests {
             published: published.into_iter().next().unwrap(),
             ours: Some(1.0),
         };
-        let judged = |is_judged| Comparison {
-            figure: None,
-            numbers: &one,
-            is_judged,
-        };
-        let html = comparison([judged(true)].into_iter());
+        let html = comparison([(None, &one)].into_iter());
         for heading in ["published", "ours", "place"] {
             assert!(
                 html.contains(&format!("data-heading=\"{heading}\"")),

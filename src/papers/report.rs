@@ -5,7 +5,6 @@ use crate::paper::{Figure, PAPERS, Paper};
 use crate::table::{Cell, Column, Table};
 use crate::{correlation, deferred_figures, figures, merging_figures};
 use quadrille_suite::Program;
-use quadrille_suite::table::is_paper_scene;
 
 /// What a report is drawn from.
 pub struct Inputs {
@@ -61,22 +60,6 @@ impl Inputs {
             .or_else(|| correlation::draw(figure, self.hardware.as_ref()?))
     }
 
-    /// Whether the scenes of a figure are the scenes of its paper; also of a figure without scenes.
-    fn has_scenes_of(&self, paper: &Paper, figure: &Figure) -> bool {
-        if figure.needs.is_empty() && figure.runs.is_empty() {
-            return true;
-        }
-        match &*paper.id {
-            "vr-pipe" => self.splats.as_ref().is_some_and(|results| {
-                let mut views = results.views.iter();
-                views.all(|view| is_paper_scene(&view.scene))
-            }),
-            // Its study names procedural scenes after the paper's.
-            "quad-fragment-merging" => true,
-            _ => false,
-        }
-    }
-
     fn summary(&self, paper: &Paper) -> String {
         let splats = self.splats.as_ref().map(figures::summary::summary);
         let deferred = self.deferred.as_ref().map(deferred_figures::summary);
@@ -107,10 +90,7 @@ impl<'a> Report<'a> {
             let sections = drawn.filter_map(|figure| {
                 Some(Section {
                     figure,
-                    content: Content {
-                        is_judged: inputs.has_scenes_of(paper, figure),
-                        ..inputs.draw(figure)?
-                    },
+                    content: inputs.draw(figure)?,
                     missing: missing(figure),
                     command: format!("quadrille figures {} --only {}", inputs.command, figure.id),
                 })
@@ -169,8 +149,7 @@ impl<'a> Report<'a> {
         ];
         let rows = self.compared().map(|(chapter, section, one)| {
             let Compared { published, ours } = one;
-            let holds = one.holds().filter(|_| section.content.is_judged);
-            let holds = holds.map(|holds| if holds { "yes" } else { "no" });
+            let holds = one.holds().map(|holds| if holds { "yes" } else { "no" });
             vec![
                 Cell::from(&*chapter.paper.id),
                 Cell::from(&*section.figure.id),
@@ -186,51 +165,6 @@ impl<'a> Report<'a> {
         Table {
             columns: KEYS.map(|key| Column::new(key, key)).to_vec(),
             rows: rows.collect(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::figures::results::Results;
-    use crate::figures::results::tests::view;
-    use quadrille_gpu::config::Config;
-
-    /// The page of Figure 16, whose published maximum is a bound, and the number of bounds in the table of all numbers.
-    fn page_and_bounds(scenes: &[&str]) -> (String, usize) {
-        let methods = [("baseline", 2000, 3000), ("het+qm", 900, 900)];
-        let views = scenes.iter().map(|scene| view(scene, &methods));
-        let inputs = Inputs {
-            splats: Some(Results {
-                views: views.collect(),
-                config: Config::default(),
-            }),
-            deferred: None,
-            merging: None,
-            hardware: None,
-            command: String::new(),
-            program: Program {
-                version: "1",
-                commit: "c",
-                sources: "s",
-            },
-        };
-        let report = Report::draw(&inputs, &|id| id == "fig16", &|_| Vec::new());
-        let table = report.comparison();
-        let bounds = table.words("holds").flatten().count();
-        (crate::page::html(&report), bounds)
-    }
-
-    #[test]
-    fn only_scenes_of_the_paper_are_judged() {
-        let is_marked = |page: &str| page.contains('✓') || page.contains('✗');
-        let (page, bounds) = page_and_bounds(&["truck", "Lego"]);
-        assert!(is_marked(&page) && bounds == 1, "{bounds}: {page}");
-        for scenes in [&["attic"][..], &["truck", "attic"]] {
-            let (page, bounds) = page_and_bounds(scenes);
-            assert!(!is_marked(&page) && bounds == 0, "{bounds}: {page}");
-            assert!(page.contains("2.78"), "{page}");
         }
     }
 }

@@ -48,7 +48,7 @@ fn extent(results: &Results) -> String {
         .filter(|scene| is_paper_scene(scene))
         .collect();
     let whose = match of_paper.is_empty() {
-        true => "none of them a scene of the paper".to_owned(),
+        true => "none of them a scene of the paper: ✓ and ✗ say whether its bounds hold for these as well".to_owned(),
         false => format!(
             "of which {} has the name of a scene of the paper",
             of_paper.join(", ")
