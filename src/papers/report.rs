@@ -168,3 +168,46 @@ impl<'a> Report<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::results::Results;
+    use crate::figures::results::tests::view;
+    use quadrille_gpu::config::Config;
+
+    /// The page of Figure 16, whose published maximum of HET+QM, 2.78, is a bound.
+    fn page(cycles: u64) -> String {
+        let methods = [("baseline", 2000, 3000), ("het+qm", cycles, 900)];
+        let inputs = Inputs {
+            splats: Some(Results {
+                views: vec![view("attic", &methods)],
+                config: Config::default(),
+            }),
+            deferred: None,
+            merging: None,
+            hardware: None,
+            command: String::new(),
+            program: Program {
+                version: "1",
+                commit: "c",
+                sources: "s",
+            },
+        };
+        let report = Report::draw(&inputs, &|id| id == "fig16", &|_| Vec::new());
+        crate::page::html(&report)
+    }
+
+    #[test]
+    fn bounds_are_ticked_or_crossed() {
+        let marks = |page: &str| ["yes\">✓", "no\">✗"].map(|mark| page.matches(mark).count());
+        // Speedups of 2.22 and of 4.
+        let [kept, broken] = [page(900), page(500)];
+        let ([ticks, crosses], [fewer, more]) = (marks(&kept), marks(&broken));
+        assert!(
+            ticks > fewer && more > crosses,
+            "{ticks} {crosses} {fewer} {more}"
+        );
+        assert!(kept.contains("2.78") && broken.contains("2.78"));
+    }
+}

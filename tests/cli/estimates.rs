@@ -142,7 +142,7 @@ fn pages_show_estimates() {
         "raster share",
         "over compute",
         "over baseline",
-        "energy of the draw, assumed; band: static 20..50 % of 7.6 W, DRAM 4..14 pJ per bit, others 1/2..2",
+        "energy of the draw, assumed; band: static 20..50 % of the rail, DRAM 4..14 pJ per bit, others 1/2..2",
         "static mJ",
         "total mJ",
         " band",
@@ -244,4 +244,28 @@ fn small_pictures_of_software_are_remarked_on() {
     assert!(remarked("640", "compute").is_some());
     assert!(remarked("720", "compute").is_none());
     assert!(remarked("160", "baseline").is_none());
+}
+
+/// A draw that takes more than the rail of its GPU is warned of, by method and with both numbers.
+#[test]
+fn a_draw_beyond_the_rail_is_warned_of() {
+    let place = Place::new();
+    let warned = |rail: &str| {
+        let set = format!("energy.rail_w={rail}");
+        let output = place.expect(
+            DONE,
+            &[&VIEW[..], &["--energy", "--set", &set, "--json"]].concat(),
+        );
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let within = warned("100");
+    assert!(!within.contains("without DRAM, more than"), "{within}");
+    let beyond = warned("0.5");
+    for method in ["baseline", "compute"] {
+        let start = format!("{method} takes ");
+        assert!(
+            beyond.contains(&start) && beyond.contains("more than the 0.5 W"),
+            "{beyond}"
+        );
+    }
 }

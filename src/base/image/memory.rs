@@ -24,9 +24,14 @@ fn check_memory_of(
         return Ok(());
     }
     let gigabytes = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
-    let of = available.map_or(String::new(), |bytes| {
-        format!(" ({} available)", gigabytes(bytes))
-    });
+    let of = match available {
+        // The system refuses a mapping of this size: a process can be limited below the memory of the machine.
+        Some(available) if needed <= available => {
+            " and in the memory that the system lets this process map".to_owned()
+        }
+        Some(available) => format!(" ({} available)", gigabytes(available)),
+        None => String::new(),
+    };
     Err(Error::argument(
         "picture size",
         format!("a picture that fits in memory{of}"),

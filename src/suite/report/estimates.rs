@@ -98,10 +98,9 @@ fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]
     let spec = &simulated.config.energy;
     let percent = |share: f64| share * 100.0;
     text.push_str(&format!(
-        "energy of the draw, assumed; band: static {:.0}..{:.0} % of {} W, DRAM {}..{} pJ per bit, others 1/{}..{}\n",
+        "energy of the draw, assumed; band: static {:.0}..{:.0} % of the rail, DRAM {}..{} pJ per bit, others 1/{}..{}\n",
         percent(spec.static_share_low),
         percent(spec.static_share_high),
-        spec.rail_w,
         spec.dram_pj_per_bit_low,
         spec.dram_pj_per_bit_high,
         spec.uncertainty,
