@@ -26,15 +26,14 @@ fn check(scene: &Scene, index: usize, row: &Row, layout: &Layout) {
     let number = |v: f32| f64::from(v);
     // Small splats far from zero are stored relative to an origin of whole numbers.
     let origin = scene.splats.origin();
-    for k in 0..3 {
-        let relative = |position: f64| (position - origin[k]) as f32;
+    for (found, (written, origin)) in splat.mean.into_iter().zip(row.mean.into_iter().zip(origin)) {
+        let relative = |position: f64| (position - origin) as f32;
         // As text, a position in double precision is the shortest decimal of the f32, which is another number.
-        let decimal = row.mean[k].to_string().parse().unwrap();
-        let written = [number(row.mean[k]), decimal].map(relative);
+        let decimal = written.to_string().parse().unwrap();
+        let [exact, text] = [number(written), decimal].map(relative);
         let is_text = matches!(layout.body, Body::Ascii);
-        let found = splat.mean[k];
         assert!(
-            found == written[0] || is_text && found == written[1],
+            found == exact || is_text && found == text,
             "{splat:?} {row:?}"
         );
     }
