@@ -30,7 +30,7 @@ pub use memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
 pub use memory::lru::LruLines;
 pub use memory::sector_cache::{CacheCounters, sectors_of};
 pub use memory::traffic::{Client, Traffic, TrafficByClient};
-pub use memory::unit_cache::{UnitCache, UnitCacheSpec};
+pub use memory::unit_cache::{Access, UnitCache, UnitCacheSpec};
 pub use packets::{
     BEAT_QUADS, Beat, ColourQuad, Primitive, Quad, QuadMasks, RasterTile, SetUp, ShadedQuads,
     ShadedWarp, WARP_QUADS, Warp, fragments,

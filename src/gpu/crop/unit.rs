@@ -122,6 +122,8 @@ fn place(first: u64, bytes: u64) -> (u8, u8) {
 pub(crate) struct ColourPlaces {
     /// Lines of a screen tile.
     lines_per_tile: u32,
+    /// Sectors that a quad takes.
+    sectors_per_quad: u64,
     /// Line in the tile and sectors, by position.
     places: [(u8, u8); TILE_LENGTH],
 }
@@ -132,6 +134,7 @@ impl ColourPlaces {
         let bytes = bytes_per_quad(format);
         Self {
             lines_per_tile: lines_of(u64::from(QUADS_PER_TILE) * bytes),
+            sectors_per_quad: bytes.div_ceil(SECTOR_BYTES),
             places: Z_ORDER.map(|order| place(u64::from(order) * bytes, bytes)),
         }
     }
@@ -225,16 +228,25 @@ impl Crop {
     ) -> Cycle {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
-        let (slot, ready) = self.cache.access(line, sectors, true, looked_up, memory);
+        let access = self.cache.request(line, sectors, looked_up, memory);
+        let ready = access.ready;
         let begin = self.blend.serve(ready.max(*blended));
         let end = self.blend.free().max(begin + 1);
         self.activity.work_on_data(later, ready, begin, end);
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         *blended = done;
-        self.cache.used(slot, done);
+        self.cache.end(&access, sectors, done);
         self.last_done = done;
         looked_up
+    }
+
+    /// Counts `quads` blended.
+    #[inline(always)]
+    fn count(&mut self, quads: u64) {
+        self.activity.moved += quads;
+        self.counters.quads += quads;
+        self.cache.count(quads * self.places.sectors_per_quad);
     }
 
     /// Blends a warp; returns the cycle of its last lookup.
@@ -251,9 +263,7 @@ impl Crop {
             // The others arrived in the same cycle.
             later = 0;
         }
-        let quads = warp.quads.len() as u64;
-        self.activity.moved += quads;
-        self.counters.quads += quads;
+        self.count(warp.quads.len() as u64);
         self.counters.fragments += fragments;
         if let Some(maps) = &mut state.maps {
             for quad in warp.quads.iter() {
@@ -300,8 +310,7 @@ impl Crop {
                 self.terminate(index, outcome.reached, termination, updates);
             }
         }
-        self.activity.moved += quads;
-        self.counters.quads += quads;
+        self.count(quads);
         let blended = QuadMasks::of(outcomes.iter().map(|outcome| outcome.mask));
         self.counters.fragments += blended.fragments();
         looked_up
