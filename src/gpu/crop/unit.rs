@@ -359,14 +359,14 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         for line in self.places.lines(warp.tile, positions) {
             self.cache.prefetch_behind(line, &state.memory);
         }
-        let mark = (self.ledger).mark(&self.counters, Some(self.activity.busy));
+        (self.ledger).mark(&self.counters, Some(self.activity.busy));
         let looked_up = match self.termination {
             None => self.blend(&warp, arrival, state),
             Some(termination) => self.blend_and_terminate(&warp, termination, arrival, state),
         };
         self.activity.leave_queue(looked_up);
         let (tile, busy) = (Some(warp.tile), Some(self.activity.busy));
-        (self.ledger).record(mark, &self.counters, busy, tile, looked_up);
+        (self.ledger).record(&self.counters, busy, tile, looked_up);
         state.spare_quads.push(warp.quads);
         looked_up
     }
