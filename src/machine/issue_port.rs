@@ -153,6 +153,24 @@ impl IssuePort {
         start
     }
 
+    /// Counts the cycles up to `cycle` as work, works on `count` items as soon as the port is free then, and emits `item`;
+    /// returns the cycle at which work on it starts.
+    #[inline(always)]
+    pub fn issue_after_work<P, M>(
+        &mut self,
+        item: P,
+        cycle: Cycle,
+        count: u64,
+        state: &mut M,
+        next: &mut impl Sink<P, M>,
+    ) -> Cycle {
+        let start = self.free().max(cycle);
+        let end = self.pass(start, count);
+        self.activity.work_before_item(cycle, start, end);
+        self.emit(item, end, state, next);
+        start
+    }
+
     /// Passes the time of `count` items from `start` on; returns the cycle at which that is over.
     #[inline(always)]
     fn pass(&mut self, start: Cycle, count: u64) -> Cycle {

@@ -217,6 +217,16 @@ impl QuadMasks {
         Self(masks.rev().fold(0, |all, mask| all << 4 | u32::from(mask)))
     }
 
+    /// Masks of the quads of a beat or a warp, which `mask` chooses.
+    #[inline(always)]
+    pub fn of_each<T>(quads: &[T], mask: impl Fn(&T) -> u8) -> Self {
+        match quads.first_chunk::<BEAT_QUADS>() {
+            // Most are full, so that no loop has to be prepared for any number of quads.
+            Some(full) => Self::of(full.iter().map(mask)),
+            None => Self::of(quads.iter().map(mask)),
+        }
+    }
+
     /// Mask of quad `quad`.
     #[inline(always)]
     pub fn get(self, quad: usize) -> u8 {

@@ -150,6 +150,17 @@ impl Activity {
         ]);
     }
 
+    /// Counts the cycles up to `worked` as busy, charges those up to `start` to [`StallReason::Blocked`], and counts those
+    /// up to `end` as busy.
+    #[inline(always)]
+    pub(crate) fn work_before_item(&mut self, worked: Cycle, start: Cycle, end: Cycle) {
+        self.charge([
+            (worked, BUSY),
+            (start, StallReason::Blocked.state()),
+            (end, BUSY),
+        ]);
+    }
+
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
     /// `arrival` is there. Cycles by which the item came later than its predecessor count as
     /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].

@@ -34,7 +34,7 @@ pub(crate) fn blend_warp(
             let stored = &mut tile[usize::from(quad.position) % TILE_LENGTH];
             blend(simd, format, stored, &quad.colour);
         }
-        QuadMasks::of(warp.quads.iter().map(|quad| quad.mask)).fragments()
+        QuadMasks::of_each(&warp.quads, |quad| quad.mask).fragments()
     })
 }
 

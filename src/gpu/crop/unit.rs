@@ -311,7 +311,7 @@ impl Crop {
             }
         }
         self.count(quads);
-        let blended = QuadMasks::of(outcomes.iter().map(|outcome| outcome.mask));
+        let blended = QuadMasks::of_each(&outcomes, |outcome| outcome.mask);
         self.counters.fragments += blended.fragments();
         looked_up
     }

@@ -317,7 +317,7 @@ impl Zrop {
     ) -> usize {
         let first = places.start;
         let quads = &beat.quads[places.clone()];
-        let covered = QuadMasks::of(quads.iter().map(|quad| quad.mask));
+        let covered = QuadMasks::of_each(quads, |quad| quad.mask);
         let mut left = covered;
         if self.terminating {
             let terminated = state.terminated(beat.tile, quads);
@@ -430,7 +430,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             let tile = beat.tile;
             self.mark();
             self.counters.quads.tested += count;
-            let masks = QuadMasks::of(beat.quads.iter().map(|quad| quad.mask));
+            let masks = QuadMasks::of_each(&beat.quads, |quad| quad.mask);
             self.counters.fragments.tested += masks.fragments();
             start = self.pipe.issue_on(beat, arrival, count, state, next);
             self.record(tile, start);
