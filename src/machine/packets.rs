@@ -135,6 +135,7 @@ pub struct ShadedWarp {
 pub struct ShadedQuads {
     places: Box<[ColourQuad; WARP_QUADS]>,
     len: usize,
+    fragments: u64,
 }
 
 impl ShadedQuads {
@@ -145,15 +146,16 @@ impl ShadedQuads {
         &mut self.places
     }
 
-    /// Makes the first `count` places the quads.
+    /// Makes the first `count` places the quads, which have `fragments` in all.
     #[inline]
-    pub fn keep(&mut self, count: usize) {
+    pub fn keep(&mut self, count: usize, fragments: u64) {
         self.len = count.min(WARP_QUADS);
+        self.fragments = fragments;
     }
 
-    /// Makes the places with a surviving fragment the quads, in order.
+    /// Makes the places with a surviving fragment the quads, in order, which have `fragments` in all.
     #[inline]
-    pub fn keep_surviving(&mut self) {
+    pub fn keep_surviving(&mut self, fragments: u64) {
         let mut kept = 0;
         for place in 0..WARP_QUADS {
             if self.places[place].mask != 0 {
@@ -164,6 +166,13 @@ impl ShadedQuads {
             }
         }
         self.len = kept;
+        self.fragments = fragments;
+    }
+
+    /// Number of fragments of all quads.
+    #[inline]
+    pub fn fragments(&self) -> u64 {
+        self.fragments
     }
 }
 
@@ -183,6 +192,7 @@ impl FromIterator<ColourQuad> for ShadedQuads {
         for (place, quad) in shaded.places.iter_mut().zip(quads) {
             *place = quad;
             shaded.len += 1;
+            shaded.fragments += fragments(quad.mask);
         }
         shaded
     }

@@ -252,7 +252,7 @@ impl Crop {
     /// Blends a warp; returns the cycle of its last lookup.
     #[inline(always)]
     fn blend(&mut self, warp: &ShadedWarp, arrival: Cycle, state: &mut DrawState<'_>) -> Cycle {
-        let fragments = blend_warp(state.level, &mut state.framebuffer, warp);
+        blend_warp(state.level, &mut state.framebuffer, warp);
         let blended_at = state.framebuffer.blended_at(warp.tile);
         let mut looked_up = arrival;
         let mut later = self.activity.arrive(arrival);
@@ -264,7 +264,7 @@ impl Crop {
             later = 0;
         }
         self.count(warp.quads.len() as u64);
-        self.counters.fragments += fragments;
+        self.counters.fragments += warp.quads.fragments();
         if let Some(maps) = &mut state.maps {
             for quad in warp.quads.iter() {
                 let index = quad_index(warp.tile, quad.position);

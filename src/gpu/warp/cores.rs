@@ -202,10 +202,10 @@ impl Cores {
         self.counters.quads_survived[0] += quads - survivors;
         counts.masks.count(&mut self.counters.quads_survived);
         if warp.merge == 0 {
-            out.quads.keep(counts.survivors as usize);
+            out.quads.keep(counts.survivors as usize, survived);
         } else {
-            self.merge(warp, state, places);
-            out.quads.keep_surviving();
+            let merged = self.merge(warp, state, places);
+            out.quads.keep_surviving(survived - merged);
         }
         out
     }
@@ -231,7 +231,7 @@ impl Cores {
             taken.at,
             program,
             owed,
-            [(taken.at, taken.idle_before)],
+            [(0, taken.idle_before), (taken.at, taken.idle_before)],
         );
         blending.run(out, taken, shaded, state);
         taken.at
@@ -256,8 +256,10 @@ impl Cores {
         program
     }
 
-    /// Merges the pairs of a shaded warp: the older quad of a pair becomes both, the younger one empty.
-    fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) {
+    /// Merges the pairs of a shaded warp: the older quad of a pair becomes both, the younger one empty. Returns the number
+    /// of fragments that this removes.
+    fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) -> u64 {
+        let before = self.counters.fragments_merged;
         for (n, pair) in shaded.as_chunks_mut::<2>().0.iter_mut().enumerate() {
             if warp.merge >> n & 1 == 0 {
                 continue;
@@ -274,6 +276,7 @@ impl Cores {
             first.mask |= second.mask;
             second.mask = 0;
         }
+        self.counters.fragments_merged - before
     }
 }
 
