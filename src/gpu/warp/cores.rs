@@ -18,8 +18,8 @@ use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
-    ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor,
-    Warp, fragments, spec, statistics,
+    ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp,
+    fragments, spec, statistics,
 };
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};

@@ -23,8 +23,8 @@ use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
 use quadrille_machine::{
-    Calendar, Client, Cycle, MapKind, Memory, Rate, SECTOR_BYTES, ShadedWarp, Visitor,
-    WARP_QUADS, spec, statistics,
+    Calendar, Client, Cycle, MapKind, Memory, Rate, SECTOR_BYTES, ShadedWarp, Visitor, WARP_QUADS,
+    spec, statistics,
 };
 
 spec! {

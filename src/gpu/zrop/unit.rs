@@ -15,9 +15,9 @@ use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 
 use super::early::EarlyTests;
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Quad, QuadMasks, Queue,
-    Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec,
-    Visitor, beat_width, fragments, line_at, spec, statistics,
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Quad, QuadMasks, Queue, Rate,
+    RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec, Visitor,
+    beat_width, fragments, line_at, spec, statistics,
 };
 
 spec! {
@@ -238,7 +238,17 @@ impl Zrop {
     }
 
     /// Requests the stencil values of the updates that arrive by `now`.
+    #[inline(always)]
     fn request_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
+        // Most beats meet none.
+        let updates = state.updates(self.gpc);
+        if updates.is_some_and(|updates| updates.has_requests(now)) {
+            self.request_all_updates(now, state);
+        }
+    }
+
+    #[inline(never)]
+    fn request_all_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
         let per_quad = state.bytes_per_quad();
         let (updates, memory) = state.updates_and_memory(self.gpc);
         let Some(updates) = updates else {
