@@ -233,6 +233,8 @@ mod tests {
     #[test]
     fn intervals_double_and_lose_nothing() {
         let mut ledger = Ledger::default();
+        ledger.mark(&0_u64, None);
+        assert!(!ledger.records());
         ledger.start(LedgerSpec {
             tiles: 2,
             interval: 10,

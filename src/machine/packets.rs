@@ -297,4 +297,15 @@ mod tests {
             assert_eq!(quads.quads(), expected.iter().sum::<u64>(), "{masks:x}");
         }
     }
+
+    /// The mask of the quad at `n` is `n + 1`, its digit: full beats and others are collected alike.
+    #[test]
+    fn masks_of_any_number_of_quads_are_their_digits() {
+        let masks = [1, 2, 3, 4, 5, 6, 7, 8];
+        for count in 0..=masks.len() {
+            let expected = (1..=count).rfold(0, |all, mask| all << 4 | mask);
+            let collected = QuadMasks::of_each(&masks[..count], |mask| *mask);
+            assert_eq!(collected.0 as usize, expected, "{count}");
+        }
+    }
 }
