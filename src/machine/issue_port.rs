@@ -1,5 +1,7 @@
 //! Issue port of a pipelined unit.
 
+use std::num::NonZeroU64;
+
 use super::packets::BEAT_QUADS;
 use super::rate::Rate;
 use super::rate_limiter::RateClock;
@@ -16,7 +18,7 @@ pub struct IssuePort {
     latency: u64,
     clock: RateClock,
     /// Items that the port serves together.
-    width: u64,
+    width: NonZeroU64,
     /// Items in the pipeline.
     stages: Queue,
     last_taken: Cycle,
@@ -44,7 +46,7 @@ impl IssuePort {
         Self {
             latency,
             clock: RateClock::new(slots),
-            width: width.into(),
+            width: NonZeroU64::new(width.into()).unwrap_or(NonZeroU64::MIN),
             stages: Queue::new((in_flight * items).div_ceil(cycles)),
             last_taken: 0,
             activity: Activity::of_rate(rate),
@@ -95,22 +97,30 @@ impl IssuePort {
         self.clock.wait_until(ready);
     }
 
-    /// Works from `start` for the time of `count` items, at least one slot, without emitting any.
+    /// Works from `start` for the time of `count` items, at least one slot, without emitting any; returns the cycle at
+    /// which that is over.
     #[inline(always)]
-    pub fn work(&mut self, start: Cycle, count: u64) {
-        self.pass(start, count);
-        self.activity.busy_until(self.clock.whole_cycle());
+    pub fn work(&mut self, start: Cycle, count: u64) -> Cycle {
+        let end = self.pass(start, count);
+        self.activity.busy_until(end);
+        end
     }
 
     /// Works on `count` items that arrived at `arrival`, without emitting any, as soon as the port is free;
     /// returns the cycle at which work on them starts.
     #[inline(always)]
     pub fn work_on(&mut self, arrival: Cycle, count: u64) -> Cycle {
+        self.work_through(arrival, count).0
+    }
+
+    /// As [`IssuePort::work_on`]; returns the cycles at which work starts and is over. The end is handed on, since the clock
+    /// would be read again behind each call that may write to memory.
+    #[inline(always)]
+    fn work_through(&mut self, arrival: Cycle, count: u64) -> (Cycle, Cycle) {
         let start = self.free().max(arrival);
-        self.pass(start, count);
-        self.activity
-            .work_on_item(arrival, start, self.clock.whole_cycle());
-        start
+        let end = self.pass(start, count);
+        self.activity.work_on_item(arrival, start, end);
+        (start, end)
     }
 
     /// Works from `start` for the time of `count` items, at least one slot, and emits `item`; returns the
@@ -124,8 +134,8 @@ impl IssuePort {
         state: &mut M,
         next: &mut impl Sink<P, M>,
     ) -> Cycle {
-        self.work(start, count);
-        self.emit(item, state, next)
+        let end = self.work(start, count);
+        self.emit(item, end, state, next)
     }
 
     /// As [`IssuePort::work_on`], and emits `item`; returns the cycle at which work on it starts.
@@ -138,35 +148,53 @@ impl IssuePort {
         state: &mut M,
         next: &mut impl Sink<P, M>,
     ) -> Cycle {
-        let start = self.work_on(arrival, count);
-        self.emit(item, state, next);
+        let (start, end) = self.work_through(arrival, count);
+        self.emit(item, end, state, next);
         start
     }
 
-    /// Passes the time of `count` items from `start` on.
+    /// Counts the cycles up to `cycle` as work, works on `count` items as soon as the port is free then, and emits `item`;
+    /// returns the cycle at which work on it starts.
     #[inline(always)]
-    fn pass(&mut self, start: Cycle, count: u64) {
-        self.clock.wait_until(start);
-        if count <= self.width {
-            self.clock.pass_one();
+    pub fn issue_after_work<P, M>(
+        &mut self,
+        item: P,
+        cycle: Cycle,
+        count: u64,
+        state: &mut M,
+        next: &mut impl Sink<P, M>,
+    ) -> Cycle {
+        let start = self.free().max(cycle);
+        let end = self.pass(start, count);
+        self.activity.work_before_item(cycle, start, end);
+        self.emit(item, end, state, next);
+        start
+    }
+
+    /// Passes the time of `count` items from `start` on; returns the cycle at which that is over.
+    #[inline(always)]
+    fn pass(&mut self, start: Cycle, count: u64) -> Cycle {
+        let slots = if count <= self.width.get() {
+            1
         } else {
-            self.pass_slots(count);
-        }
+            slots(count, self.width)
+        };
+        self.clock.pass_from(start, slots);
         self.activity.moved += count;
+        self.clock.whole_cycle()
     }
 
-    /// Passes the slots of more items than one takes.
-    #[cold]
-    #[inline(never)]
-    fn pass_slots(&mut self, count: u64) {
-        self.clock.pass(count.div_ceil(self.width));
-    }
-
-    /// Offers the item that the port has served last to the next stage, which accepts it at the cycle
+    /// Offers the item that the port has served last, until `end`, to the next stage, which accepts it at the cycle
     /// returned.
     #[inline(always)]
-    fn emit<P, M>(&mut self, item: P, state: &mut M, next: &mut impl Sink<P, M>) -> Cycle {
-        let issued = self.clock.whole_cycle() - 1;
+    fn emit<P, M>(
+        &mut self,
+        item: P,
+        end: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<P, M>,
+    ) -> Cycle {
+        let issued = end - 1;
         let ready = (issued + self.latency).max(self.last_taken);
         let taken = next.offer(item, ready, state);
         self.stages.leave(taken);
@@ -198,6 +226,13 @@ impl IssuePort {
     pub fn free(&self) -> Cycle {
         self.stages.entry(self.clock.cycle())
     }
+}
+
+/// Slots of `width` items that `count` items take.
+#[cold]
+#[inline(never)]
+fn slots(count: u64, width: NonZeroU64) -> u64 {
+    count.div_ceil(width.get())
 }
 
 /// Quads of a beat that share a slot of a port of `rate`: the smaller of the port width and a beat.

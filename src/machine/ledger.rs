@@ -14,44 +14,49 @@ pub struct LedgerSpec {
     pub interval: Cycle,
 }
 
-/// The record of a unit, empty unless it was [started](Ledger::start). A unit takes a mark before it works on an item, and
-/// records the changes since the mark when it is done.
+/// The record of a unit, empty unless it was [started](Ledger::start). A unit marks its counters before it works on an
+/// item, and records the changes since the mark when it is done.
 #[derive(Debug, Default)]
-pub struct Ledger(Option<Box<Record>>);
+pub struct Ledger(Option<Box<Started>>);
 
-/// Values of a unit's counters, and the busy cycles of its port if it records one, at one time.
+/// A record that is kept.
 #[derive(Debug)]
-pub struct Mark(Vec<u64>);
+struct Started {
+    record: Record,
+    /// Values before the item that the unit works on. Kept here, so that a unit that records nothing carries nothing.
+    mark: Vec<u64>,
+}
 
 impl Ledger {
     /// Starts to record.
     pub fn start(&mut self, spec: LedgerSpec) {
-        self.0 = Some(Box::new(Record {
+        let record = Record {
             spec,
             ..Record::default()
-        }));
+        };
+        let mark = Vec::new();
+        self.0 = Some(Box::new(Started { record, mark }));
     }
 
-    /// The values before an item; `None` unless the ledger records.
+    /// Marks the values of the counters, and the busy cycles of the unit's port if it records one, before an item.
     #[inline(always)]
-    pub fn mark(&self, counters: &impl Counter, busy: Option<u64>) -> Option<Mark> {
-        self.0.as_ref()?;
-        Some(values(counters, busy))
+    pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) {
+        if let Some(started) = &mut self.0 {
+            started.mark(counters, busy);
+        }
     }
 
-    /// Records the changes since `mark` for an item of screen `tile`, if it belongs to one, in cycle `at`.
+    /// Records the changes since the last mark for an item of screen `tile`, if it belongs to one, in cycle `at`.
     #[inline(always)]
     pub fn record(
         &mut self,
-        mark: Option<Mark>,
         counters: &impl Counter,
         busy: Option<u64>,
         tile: Option<u32>,
         at: Cycle,
     ) {
-        if let Some(mark) = mark {
-            let Mark(after) = values(counters, busy);
-            self.add(mark, &after, tile, at);
+        if let Some(started) = &mut self.0 {
+            started.add_since_mark(counters, busy, (tile, at));
         }
     }
 
@@ -59,16 +64,6 @@ impl Ledger {
     #[inline(always)]
     pub fn records(&self) -> bool {
         self.0.is_some()
-    }
-
-    /// Adds the changes from `before` to `after`.
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, Mark(before): Mark, after: &[u64], tile: Option<u32>, at: Cycle) {
-        if let Some(record) = &mut self.0 {
-            let changes: Vec<u64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
-            record.add(&changes, tile, at);
-        }
     }
 
     /// Takes the record, whose columns get the names of the counters behind `prefix`. `port` names the port whose busy
@@ -79,7 +74,7 @@ impl Ledger {
         counters: &dyn Statistics,
         port: Option<&str>,
     ) -> Option<Record> {
-        let mut record = *self.0.take()?;
+        let mut record = self.0.take()?.record;
         let counts = counters.counts().into_iter();
         let column = |name: String, meaning| Column { name, meaning };
         record.columns = counts
@@ -91,13 +86,35 @@ impl Ledger {
     }
 }
 
-#[cold]
-#[inline(never)]
-fn values(counters: &impl Counter, busy: Option<u64>) -> Mark {
+impl Started {
+    #[cold]
+    #[inline(never)]
+    fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) {
+        self.mark = values(counters, busy);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_since_mark(
+        &mut self,
+        counters: &impl Counter,
+        busy: Option<u64>,
+        (tile, at): (Option<u32>, Cycle),
+    ) {
+        let mut changes = values(counters, busy);
+        for (value, before) in changes.iter_mut().zip(&self.mark) {
+            *value -= before;
+        }
+        self.record.add(&changes, tile, at);
+    }
+}
+
+/// Values of the counters of a unit, and of the busy cycles of its port.
+fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
     let mut values = Vec::new();
     counters.values(&mut |value| values.push(value));
     values.extend(busy);
-    Mark(values)
+    values
 }
 
 /// A column of a record.
@@ -216,17 +233,18 @@ mod tests {
     #[test]
     fn intervals_double_and_lose_nothing() {
         let mut ledger = Ledger::default();
-        assert!(ledger.mark(&0_u64, None).is_none());
+        ledger.mark(&0_u64, None);
+        assert!(!ledger.records());
         ledger.start(LedgerSpec {
             tiles: 2,
             interval: 10,
         });
         let mut count = 0_u64;
         for at in (0..50_000).step_by(10) {
-            let mark = ledger.mark(&count, Some(3 * count));
+            ledger.mark(&count, Some(3 * count));
             count += 1;
             let tile = (at % 20 == 0).then_some(1);
-            ledger.record(mark, &count, Some(3 * count), tile, at);
+            ledger.record(&count, Some(3 * count), tile, at);
         }
         let record = ledger.take("unit", &count, Some("port")).unwrap();
         let names: Vec<_> = record.columns.iter().map(|c| c.name.as_str()).collect();

@@ -135,6 +135,7 @@ pub struct ShadedWarp {
 pub struct ShadedQuads {
     places: Box<[ColourQuad; WARP_QUADS]>,
     len: usize,
+    fragments: u64,
 }
 
 impl ShadedQuads {
@@ -145,15 +146,16 @@ impl ShadedQuads {
         &mut self.places
     }
 
-    /// Makes the first `count` places the quads.
+    /// Makes the first `count` places the quads, which have `fragments` in all.
     #[inline]
-    pub fn keep(&mut self, count: usize) {
+    pub fn keep(&mut self, count: usize, fragments: u64) {
         self.len = count.min(WARP_QUADS);
+        self.fragments = fragments;
     }
 
-    /// Makes the places with a surviving fragment the quads, in order.
+    /// Makes the places with a surviving fragment the quads, in order, which have `fragments` in all.
     #[inline]
-    pub fn keep_surviving(&mut self) {
+    pub fn keep_surviving(&mut self, fragments: u64) {
         let mut kept = 0;
         for place in 0..WARP_QUADS {
             if self.places[place].mask != 0 {
@@ -164,6 +166,13 @@ impl ShadedQuads {
             }
         }
         self.len = kept;
+        self.fragments = fragments;
+    }
+
+    /// Number of fragments of all quads.
+    #[inline]
+    pub fn fragments(&self) -> u64 {
+        self.fragments
     }
 }
 
@@ -183,6 +192,7 @@ impl FromIterator<ColourQuad> for ShadedQuads {
         for (place, quad) in shaded.places.iter_mut().zip(quads) {
             *place = quad;
             shaded.len += 1;
+            shaded.fragments += fragments(quad.mask);
         }
         shaded
     }
@@ -215,6 +225,16 @@ impl QuadMasks {
     #[inline(always)]
     pub fn of(masks: impl DoubleEndedIterator<Item = u8>) -> Self {
         Self(masks.rev().fold(0, |all, mask| all << 4 | u32::from(mask)))
+    }
+
+    /// Masks of the quads of a beat or a warp, which `mask` chooses.
+    #[inline(always)]
+    pub fn of_each<T>(quads: &[T], mask: impl Fn(&T) -> u8) -> Self {
+        match quads.first_chunk::<BEAT_QUADS>() {
+            // Most are full, so that no loop has to be prepared for any number of quads.
+            Some(full) => Self::of(full.iter().map(mask)),
+            None => Self::of(quads.iter().map(mask)),
+        }
     }
 
     /// Mask of quad `quad`.
@@ -275,6 +295,17 @@ mod tests {
             assert_eq!(counted, expected, "{masks:x}");
             assert_eq!(quads.full(), expected[4], "{masks:x}");
             assert_eq!(quads.quads(), expected.iter().sum::<u64>(), "{masks:x}");
+        }
+    }
+
+    /// The mask of the quad at `n` is `n + 1`, its digit: full beats and others are collected alike.
+    #[test]
+    fn masks_of_any_number_of_quads_are_their_digits() {
+        let masks = [1, 2, 3, 4, 5, 6, 7, 8];
+        for count in 0..=masks.len() {
+            let expected = (1..=count).rfold(0, |all, mask| all << 4 | mask);
+            let collected = QuadMasks::of_each(&masks[..count], |mask| *mask);
+            assert_eq!(collected.0 as usize, expected, "{count}");
         }
     }
 }

@@ -92,21 +92,37 @@ impl RateClock {
     /// Moves on by the time of `count` items.
     #[inline(always)]
     pub fn pass(&mut self, count: u64) {
-        if self.parts == PARTS {
-            self.time += count * self.step;
-        } else {
-            self.pass_by_hand(count);
-        }
+        self.time = self.after(self.time, count);
     }
 
-    /// As [`RateClock::pass`], where parts do not carry by themselves.
-    #[cold]
-    #[inline(never)]
-    fn pass_by_hand(&mut self, count: u64) {
-        let part = self.time % PARTS + count * (self.step % PARTS);
-        let cycles = self.cycle() + count * (self.step >> PART_BITS) + part / self.parts;
-        self.time = (cycles << PART_BITS) + part % self.parts;
+    /// Moves on to the start of `cycle`, unless that is in the past, and by the time of `count` items; returns the cycle
+    /// in which the first of them starts.
+    #[inline(always)]
+    pub fn pass_from(&mut self, cycle: Cycle, count: u64) -> Cycle {
+        let start = self.time.max(cycle << PART_BITS);
+        self.time = self.after(start, count);
+        start >> PART_BITS
     }
+
+    /// The time by which `count` items that start at `time` have passed.
+    #[inline(always)]
+    fn after(&self, time: u64, count: u64) -> u64 {
+        if self.parts == PARTS {
+            time + count * self.step
+        } else {
+            carried_by_hand(time, (count, self.step), self.parts)
+        }
+    }
+}
+
+/// `time` and `count` times `step`, where `parts` make up a cycle and do not carry by themselves. All is passed by value, so
+/// that the clocks that call this stay in registers.
+#[cold]
+#[inline(never)]
+fn carried_by_hand(time: u64, (count, step): (u64, u64), parts: u64) -> u64 {
+    let part = time % PARTS + count * (step % PARTS);
+    let cycles = (time >> PART_BITS) + count * (step >> PART_BITS) + part / parts;
+    (cycles << PART_BITS) + part % parts
 }
 
 /// A port that serves items at a fixed rate. Items that arrive in the same cycle share it up to the
@@ -127,10 +143,7 @@ impl RateLimiter {
     /// Serves an item that arrives at `arrival`; returns the cycle of service.
     #[inline(always)]
     pub fn serve(&mut self, arrival: Cycle) -> Cycle {
-        self.clock.wait_until(arrival);
-        let start = self.clock.cycle();
-        self.clock.pass_one();
-        start
+        self.clock.pass_from(arrival, 1)
     }
 
     /// Serves `count` items, at least one, that arrive at `arrival`; returns the cycle of service of the last.

@@ -44,10 +44,10 @@ impl Queue {
     /// Records that the item that entered last leaves at `cycle`.
     #[inline(always)]
     pub fn leave(&mut self, cycle: Cycle) {
-        let next = self.oldest + 1;
         self.left_at[self.oldest] = cycle;
-        // Queues of a few items go round too often for a branch.
-        self.oldest = select_unpredictable(next == self.left_at.len(), 0, next);
+        // Backwards, since the borrow tells that the ring ends. Queues of a few items go round too often for a branch.
+        let (next, ends) = self.oldest.overflowing_sub(1);
+        self.oldest = select_unpredictable(ends, self.left_at.len() - 1, next);
         self.free_at = self.left_at[self.oldest];
     }
 }
@@ -148,6 +148,25 @@ impl Activity {
             (start, StallReason::Blocked.state()),
             (end, BUSY),
         ]);
+    }
+
+    /// Counts the cycles up to `worked` as busy, charges those up to `start` to [`StallReason::Blocked`], and counts those
+    /// up to `end` as busy.
+    #[inline(always)]
+    pub(crate) fn work_before_item(&mut self, worked: Cycle, start: Cycle, end: Cycle) {
+        self.charge([
+            (worked, BUSY),
+            (start, StallReason::Blocked.state()),
+            (end, BUSY),
+        ]);
+    }
+
+    /// Counts the cycles up to `worked` as busy, charges those up to each cycle of `waits` to the reason beside it, and
+    /// counts those up to `end` as busy.
+    #[inline(always)]
+    pub fn work_around(&mut self, worked: Cycle, waits: [(Cycle, StallReason); 2], end: Cycle) {
+        let [first, second] = waits.map(|(until, reason)| (until, reason.state()));
+        self.charge([(worked, BUSY), first, second, (end, BUSY)]);
     }
 
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at

@@ -98,9 +98,7 @@ impl WarpFiller {
                 debug_assert!(fits.is_ok() && count > 0, "quads for which there is room");
             }
         }
-        self.clock.wait_until(arrival);
-        let first = self.clock.cycle();
-        self.clock.pass((count as u64).saturating_sub(1));
+        let first = (self.clock).pass_from(arrival, (count as u64).saturating_sub(1));
         let last = self.clock.cycle();
         self.clock.pass_one();
         self.counters.quads += count as u64;

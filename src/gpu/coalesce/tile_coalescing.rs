@@ -115,7 +115,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) {
         let (output, flushes) = (&self.bins.output, &self.bins.flushes);
-        let mark = (self.ledger).mark(flushes, Some(output.activity.busy));
+        (self.ledger).mark(flushes, Some(output.activity.busy));
         let mut flushed = self.bins.take(bin, reason);
         if let Some(held) = &mut self.held {
             held.clear(bin);
@@ -143,7 +143,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         }
         flushed.items.truncate(count);
         let (tile, busy) = (Some(flushed.key), self.bins.output.activity.busy);
-        (self.ledger).record(mark, &self.bins.flushes, Some(busy), tile, at);
+        (self.ledger).record(&self.bins.flushes, Some(busy), tile, at);
         self.bins.give_back(flushed);
     }
 
@@ -204,10 +204,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         self.bins.input.idle_until(arrival, StallReason::Starved);
-        self.tiles
-            .wait_until(self.bins.input_clock.cycle().max(arrival));
-        let start = self.tiles.cycle();
-        self.tiles.pass_one();
+        let ready = self.bins.input_clock.cycle().max(arrival);
+        let start = self.tiles.pass_from(ready, 1);
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         // An iterator instead of an array: pieces that were just written one by one cannot be forwarded to a
@@ -249,8 +247,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             }
             at = written;
             let (bin, policy) = self.bins.bins.bin_and_policy(bin_index);
-            self.bins.input_clock.wait_until(at);
-            self.bins.input_clock.pass(now as u64);
+            self.bins.input_clock.pass_from(at, now as u64);
             let first = bin.items.len();
             // Room is made once for all of them, as their number is known.
             let next_quad = |_| left.next().unwrap_or_default();

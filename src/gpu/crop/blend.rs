@@ -7,7 +7,7 @@ use crate::zrop::termination::{Feedback, Termination};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::tiles::{TILE_LENGTH, quad_index};
 use quadrille_base::shading::{ColourFormat, QuadColour, under_lanes};
-use quadrille_machine::{ColourQuad, QuadMasks, ShadedWarp, WARP_QUADS};
+use quadrille_machine::{ColourQuad, ShadedWarp, WARP_QUADS};
 
 /// Fragments of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,20 +22,15 @@ pub(crate) struct Blended {
     pub(crate) late: u8,
 }
 
-/// Blends the quads of a warp in order; returns the number of their fragments.
-pub(crate) fn blend_warp(
-    level: SimdLevel,
-    framebuffer: &mut Framebuffer,
-    warp: &ShadedWarp,
-) -> u64 {
+/// Blends the quads of a warp in order.
+pub(crate) fn blend_warp(level: SimdLevel, framebuffer: &mut Framebuffer, warp: &ShadedWarp) {
     let (format, tile) = colours(framebuffer, warp);
     dispatch!(level.level(), simd => {
         for quad in warp.quads.iter() {
             let stored = &mut tile[usize::from(quad.position) % TILE_LENGTH];
             blend(simd, format, stored, &quad.colour);
         }
-        QuadMasks::of(warp.quads.iter().map(|quad| quad.mask)).fragments()
-    })
+    });
 }
 
 /// Blends the quads of a warp in order with early termination; returns the outcomes of the fragments of each

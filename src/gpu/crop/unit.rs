@@ -122,6 +122,8 @@ fn place(first: u64, bytes: u64) -> (u8, u8) {
 pub(crate) struct ColourPlaces {
     /// Lines of a screen tile.
     lines_per_tile: u32,
+    /// Sectors that a quad takes.
+    sectors_per_quad: u64,
     /// Line in the tile and sectors, by position.
     places: [(u8, u8); TILE_LENGTH],
 }
@@ -132,6 +134,7 @@ impl ColourPlaces {
         let bytes = bytes_per_quad(format);
         Self {
             lines_per_tile: lines_of(u64::from(QUADS_PER_TILE) * bytes),
+            sectors_per_quad: bytes.div_ceil(SECTOR_BYTES),
             places: Z_ORDER.map(|order| place(u64::from(order) * bytes, bytes)),
         }
     }
@@ -225,22 +228,31 @@ impl Crop {
     ) -> Cycle {
         let entry = self.waiting.entry(arrival);
         let looked_up = self.lookup.serve(entry);
-        let (slot, ready) = self.cache.access(line, sectors, true, looked_up, memory);
+        let access = self.cache.request(line, sectors, looked_up, memory);
+        let ready = access.ready;
         let begin = self.blend.serve(ready.max(*blended));
         let end = self.blend.free().max(begin + 1);
         self.activity.work_on_data(later, ready, begin, end);
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         *blended = done;
-        self.cache.used(slot, done);
+        self.cache.end(&access, sectors, done);
         self.last_done = done;
         looked_up
+    }
+
+    /// Counts `quads` blended.
+    #[inline(always)]
+    fn count(&mut self, quads: u64) {
+        self.activity.moved += quads;
+        self.counters.quads += quads;
+        self.cache.count(quads * self.places.sectors_per_quad);
     }
 
     /// Blends a warp; returns the cycle of its last lookup.
     #[inline(always)]
     fn blend(&mut self, warp: &ShadedWarp, arrival: Cycle, state: &mut DrawState<'_>) -> Cycle {
-        let fragments = blend_warp(state.level, &mut state.framebuffer, warp);
+        blend_warp(state.level, &mut state.framebuffer, warp);
         let blended_at = state.framebuffer.blended_at(warp.tile);
         let mut looked_up = arrival;
         let mut later = self.activity.arrive(arrival);
@@ -251,10 +263,8 @@ impl Crop {
             // The others arrived in the same cycle.
             later = 0;
         }
-        let quads = warp.quads.len() as u64;
-        self.activity.moved += quads;
-        self.counters.quads += quads;
-        self.counters.fragments += fragments;
+        self.count(warp.quads.len() as u64);
+        self.counters.fragments += warp.quads.fragments();
         if let Some(maps) = &mut state.maps {
             for quad in warp.quads.iter() {
                 let index = quad_index(warp.tile, quad.position);
@@ -300,9 +310,8 @@ impl Crop {
                 self.terminate(index, outcome.reached, termination, updates);
             }
         }
-        self.activity.moved += quads;
-        self.counters.quads += quads;
-        let blended = QuadMasks::of(outcomes.iter().map(|outcome| outcome.mask));
+        self.count(quads);
+        let blended = QuadMasks::of_each(&outcomes, |outcome| outcome.mask);
         self.counters.fragments += blended.fragments();
         looked_up
     }
@@ -350,14 +359,14 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         for line in self.places.lines(warp.tile, positions) {
             self.cache.prefetch_behind(line, &state.memory);
         }
-        let mark = (self.ledger).mark(&self.counters, Some(self.activity.busy));
+        (self.ledger).mark(&self.counters, Some(self.activity.busy));
         let looked_up = match self.termination {
             None => self.blend(&warp, arrival, state),
             Some(termination) => self.blend_and_terminate(&warp, termination, arrival, state),
         };
         self.activity.leave_queue(looked_up);
         let (tile, busy) = (Some(warp.tile), Some(self.activity.busy));
-        (self.ledger).record(mark, &self.counters, busy, tile, looked_up);
+        (self.ledger).record(&self.counters, busy, tile, looked_up);
         state.spare_quads.push(warp.quads);
         looked_up
     }

@@ -173,10 +173,7 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
         let unit = &mut *self.unit;
         unit.counters.tiles_out += 1;
         unit.counters.screen_tiles_empty -= u64::from(std::mem::take(&mut self.is_empty));
-        unit.pipe.work_until(self.tested);
-        let start = unit
-            .pipe
-            .issue_on(tile, self.tested, 1, self.state, self.next);
+        let start = (unit.pipe).issue_after_work(tile, self.tested, 1, self.state, self.next);
         // The next screen tile is tested when this one's raster tiles have been issued.
         unit.walk.wait_until(start);
     }

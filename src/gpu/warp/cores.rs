@@ -18,8 +18,8 @@ use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
-    ColourQuad, Cycle, Ledger, MapKind, QuadMasks, Rate, ShadedWarp, Sink, Stage, Unit, Visitor,
-    Warp, fragments, spec, statistics,
+    ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp,
+    fragments, spec, statistics,
 };
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
@@ -200,14 +200,12 @@ impl Cores {
         self.counters.fragments_pruned += covered - survived;
         self.counters.quads_shaded += quads;
         self.counters.quads_survived[0] += quads - survivors;
-        let survived = |quads: &[ColourQuad]| QuadMasks::of(quads.iter().map(|quad| quad.mask));
+        counts.masks.count(&mut self.counters.quads_survived);
         if warp.merge == 0 {
-            out.quads.keep(counts.survivors as usize);
-            survived(&out.quads).count(&mut self.counters.quads_survived);
+            out.quads.keep(counts.survivors as usize, survived);
         } else {
-            survived(places).count(&mut self.counters.quads_survived);
-            self.merge(warp, state, places);
-            out.quads.keep_surviving();
+            let merged = self.merge(warp, state, places);
+            out.quads.keep_surviving(survived - merged);
         }
         out
     }
@@ -233,7 +231,7 @@ impl Cores {
             taken.at,
             program,
             owed,
-            [(taken.at, taken.idle_before)],
+            [(0, taken.idle_before), (taken.at, taken.idle_before)],
         );
         blending.run(out, taken, shaded, state);
         taken.at
@@ -258,8 +256,10 @@ impl Cores {
         program
     }
 
-    /// Merges the pairs of a shaded warp: the older quad of a pair becomes both, the younger one empty.
-    fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) {
+    /// Merges the pairs of a shaded warp: the older quad of a pair becomes both, the younger one empty. Returns the number
+    /// of fragments that this removes.
+    fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) -> u64 {
+        let before = self.counters.fragments_merged;
         for (n, pair) in shaded.as_chunks_mut::<2>().0.iter_mut().enumerate() {
             if warp.merge >> n & 1 == 0 {
                 continue;
@@ -276,6 +276,7 @@ impl Cores {
             first.mask |= second.mask;
             second.mask = 0;
         }
+        self.counters.fragments_merged - before
     }
 }
 
@@ -315,12 +316,12 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             return update.run(&warp, arrival, self.gpc, &mut self.schedule, state);
         }
         state.framebuffer.prefetch(warp.tile, &warp.quads);
-        let mark = self.ledger.mark(&self.counters, None);
+        self.ledger.mark(&self.counters, None);
         self.counters.warps += 1;
         if let Some(mut blending) = self.blending.take() {
             let got_slot = self.shade_and_blend(&mut blending, &warp, arrival, state);
             self.blending = Some(blending);
-            (self.ledger).record(mark, &self.counters, None, Some(warp.tile), arrival);
+            (self.ledger).record(&self.counters, None, Some(warp.tile), arrival);
             return got_slot;
         }
         self.counters.instructions += self.program.instructions;
@@ -329,7 +330,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         let program = self.program(&warp, scheduler, arrival, state);
         let done = self.schedule.run(arrival, program, owed);
         let out = self.shade(&warp, state);
-        (self.ledger).record(mark, &self.counters, None, Some(warp.tile), arrival);
+        (self.ledger).record(&self.counters, None, Some(warp.tile), arrival);
         if out.quads.is_empty() {
             state.spare_quads.push(out.quads);
             return self.schedule.leave(done, None::<fn(Cycle) -> Cycle>);

@@ -12,10 +12,10 @@ use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
 use super::exact_alpha::{NearCut, NearCutRule};
 use quadrille_base::math::unfused::exp2_lanes;
-use quadrille_base::math::{SimdLevel, narrow};
+use quadrille_base::math::{SimdLevel, fit, narrow};
 use quadrille_base::raster::tiles::{TILE_PX, TILE_QUADS};
 use quadrille_base::shading::{cap_rounded_down, falloff_alpha, falloff_exponent};
-use quadrille_machine::{ColourQuad, Quad, WARP_QUADS};
+use quadrille_machine::{ColourQuad, Quad, QuadMasks, WARP_QUADS};
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Quads that share a vector.
@@ -68,6 +68,8 @@ pub(crate) struct ShadedCounts {
     pub(crate) covered: u32,
     /// Fragments that survive the cut on alpha.
     pub(crate) survived: u32,
+    /// The same by quad, in the order of the warp's quads.
+    pub(crate) masks: QuadMasks,
     /// Fragments that [`NearCut`] decided.
     pub(crate) decided: u32,
 }
@@ -258,6 +260,7 @@ impl<'a> FragmentShader<'a> {
         // them afterwards, belongs to a change that saved 80 instructions per quad on truck (AVX2).
         counts.covered = covered.count_ones();
         counts.survived = survive.count_ones();
+        counts.masks = QuadMasks(fit(survive));
         for (i, alpha) in alpha.iter().enumerate() {
             let survive = survive >> (16 * i) & 0xffff;
             let survivors = mask32x16::from_bitmask(simd, survive);

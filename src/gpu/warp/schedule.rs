@@ -81,24 +81,20 @@ impl Schedule {
 
     /// Runs a warp that got a slot of `scheduler` at `arrival`, before which the scheduler was idle for the
     /// reasons `before`, each up to a cycle, as [`Schedule::run`] does. Slots are kept by the caller.
-    pub(super) fn issue<const N: usize>(
+    pub(super) fn issue(
         &mut self,
         scheduler: usize,
         arrival: Cycle,
         program: Program,
         owed: u64,
-        before: [(Cycle, StallReason); N],
+        before: [(Cycle, StallReason); 2],
     ) -> Cycle {
         let free = self.issued[scheduler] + owed;
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;
         let activity = &mut self.activity[scheduler];
-        // Vertex warps, which came first.
-        activity.busy_until(free);
-        for (until, reason) in before {
-            activity.idle_until(until, reason);
-        }
-        activity.busy_until(end);
+        // Vertex warps came first.
+        activity.work_around(free, before, end);
         activity.moved += 1;
         self.issued[scheduler] = end;
         end.max(begin + program.latency)

@@ -23,8 +23,8 @@ use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::ColourFormat;
 use quadrille_machine::{
-    Calendar, Client, Cycle, MapKind, Memory, QuadMasks, Rate, SECTOR_BYTES, ShadedWarp, Visitor,
-    WARP_QUADS, spec, statistics,
+    Calendar, Client, Cycle, MapKind, Memory, Rate, SECTOR_BYTES, ShadedWarp, Visitor, WARP_QUADS,
+    spec, statistics,
 };
 
 spec! {
@@ -217,8 +217,7 @@ impl ShaderBlend {
                 maps.count(MapKind::Blended, index, quad.mask);
             }
         }
-        let masks = QuadMasks::of(warp.quads.iter().map(|quad| quad.mask));
-        self.counters.fragments += masks.fragments();
+        self.counters.fragments += warp.quads.fragments();
     }
 
     /// Performs all loads and stores that are left, at the end of the draw.

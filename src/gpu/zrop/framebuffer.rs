@@ -209,7 +209,7 @@ impl Framebuffer {
         let first = quad_index(tile, 0);
         let tile = &self.terminated[first..first + TILE_LENGTH];
         let of = |quad: &Quad| tile[usize::from(quad.position) % TILE_LENGTH];
-        QuadMasks::of(quads.iter().map(of))
+        QuadMasks::of_each(quads, of)
     }
 
     /// Fragments of a quad whose termination bit is written.

@@ -76,6 +76,13 @@ impl Updates {
         entered
     }
 
+    /// Whether [`Updates::request`] finds an update that arrives by `now`.
+    #[inline(always)]
+    pub fn has_requests(&self, now: Cycle) -> bool {
+        let next = self.queue.get(self.requested);
+        next.is_some_and(|update| update.due <= now)
+    }
+
     /// Requests the stencil values of the updates that arrive by `now`; `request` maps an update to the
     /// cycle at which they are there.
     #[inline]

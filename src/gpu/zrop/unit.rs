@@ -15,9 +15,9 @@ use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 
 use super::early::EarlyTests;
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Mark, Quad, QuadMasks, Queue,
-    Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec,
-    Visitor, beat_width, fragments, line_at, spec, statistics,
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Quad, QuadMasks, Queue, Rate,
+    RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec, Visitor,
+    beat_width, fragments, line_at, spec, statistics,
 };
 
 spec! {
@@ -173,18 +173,18 @@ impl Zrop {
         }
     }
 
-    /// The values before an item, if they are recorded.
+    /// Marks the counters before an item.
     #[inline(always)]
-    fn mark(&self) -> Option<Mark> {
-        let busy = self.pipe.activity.busy;
-        self.ledger.mark(&self.counters, Some(busy))
+    fn mark(&mut self) {
+        let busy = Some(self.pipe.activity.busy);
+        self.ledger.mark(&self.counters, busy);
     }
 
-    /// Records the changes since `mark` for an item of `tile` in cycle `at`.
+    /// Records the changes since the mark for an item of `tile` in cycle `at`.
     #[inline(always)]
-    fn record(&mut self, mark: Option<Mark>, tile: u32, at: Cycle) {
+    fn record(&mut self, tile: u32, at: Cycle) {
         let busy = Some(self.pipe.activity.busy);
-        (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
+        (self.ledger).record(&self.counters, busy, Some(tile), at);
     }
 
     /// Performs the stencil writes that the shader cores have sent.
@@ -200,9 +200,9 @@ impl Zrop {
                     let index = quad_index(beat.tile, quad.position);
                     state.terminate(index, quad.mask, start);
                 }
-                let mark = self.mark();
+                self.mark();
                 self.pipe.work(start, quads.len() as u64);
-                self.record(mark, beat.tile, start);
+                self.record(beat.tile, start);
             }
             self.waiting.leave(start);
             for slot in self.slots.drain(..) {
@@ -223,13 +223,13 @@ impl Zrop {
             let Some(update) = due else {
                 return start;
             };
-            let mark = self.mark();
+            self.mark();
             self.counters.updates += 1;
             // An update goes no further than the port: if it waited for room in the pipeline, CROP would
             // hold up the updates that it waits for.
             let begin = self.pipe.port_free().max(update.due);
             state.terminate(update.quad, update.mask, begin);
-            self.record(mark, fit(update.quad / TILE_LENGTH), begin);
+            self.record(fit(update.quad / TILE_LENGTH), begin);
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
@@ -238,7 +238,17 @@ impl Zrop {
     }
 
     /// Requests the stencil values of the updates that arrive by `now`.
+    #[inline(always)]
     fn request_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
+        // Most beats meet none.
+        let updates = state.updates(self.gpc);
+        if updates.is_some_and(|updates| updates.has_requests(now)) {
+            self.request_all_updates(now, state);
+        }
+    }
+
+    #[inline(never)]
+    fn request_all_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
         let per_quad = state.bytes_per_quad();
         let (updates, memory) = state.updates_and_memory(self.gpc);
         let Some(updates) = updates else {
@@ -317,7 +327,7 @@ impl Zrop {
     ) -> usize {
         let first = places.start;
         let quads = &beat.quads[places.clone()];
-        let covered = QuadMasks::of(quads.iter().map(|quad| quad.mask));
+        let covered = QuadMasks::of_each(quads, |quad| quad.mask);
         let mut left = covered;
         if self.terminating {
             let terminated = state.terminated(beat.tile, quads);
@@ -411,27 +421,29 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 self.pipe.start(arrival);
                 self.pipe.hold_for_data(arrival, ready);
                 let end = count.min(first + self.width);
-                let (mark, tile) = (self.mark(), beat.tile);
+                let tile = beat.tile;
+                self.mark();
                 kept = self.test(&mut beat, first..end, kept, state);
                 let is_last = end == count;
                 if is_last && (kept > 0 || beat.last) {
                     beat.quads.truncate(kept);
                     self.pipe
                         .issue(beat, start, (end - first) as u64, state, next);
-                    self.record(mark, tile, start);
+                    self.record(tile, start);
                     break;
                 }
                 self.pipe.work(start, (end - first) as u64);
-                self.record(mark, tile, start);
+                self.record(tile, start);
             }
         } else {
             let count = beat.quads.len() as u64;
-            let (mark, tile) = (self.mark(), beat.tile);
+            let tile = beat.tile;
+            self.mark();
             self.counters.quads.tested += count;
-            let masks = QuadMasks::of(beat.quads.iter().map(|quad| quad.mask));
+            let masks = QuadMasks::of_each(&beat.quads, |quad| quad.mask);
             self.counters.fragments.tested += masks.fragments();
             start = self.pipe.issue_on(beat, arrival, count, state, next);
-            self.record(mark, tile, start);
+            self.record(tile, start);
             left = start;
         }
         if tests {

@@ -156,10 +156,10 @@ impl L2 {
             *of(self.traffic.of(client)) += bytes;
             return;
         }
-        let mark = self.ledger.mark(&self.traffic, None);
+        self.ledger.mark(&self.traffic, None);
         *of(self.traffic.of(client)) += bytes;
         let tile = line.and_then(|line| self.tile_of(line));
-        self.ledger.record(mark, &self.traffic, None, tile, at);
+        self.ledger.record(&self.traffic, None, tile, at);
     }
 
     /// Cycles from a request to its answer.
@@ -235,11 +235,14 @@ impl L2 {
     ) -> Cycle {
         let passed = self.book_read((client, Some(line)), SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
-        let missing = self.tags.missing(slot, 1 << sector, 1);
+        self.tags.accesses += 1;
+        let held = self.tags.line(slot);
+        let mut ready = held.sector_ready(sector);
+        let missing = held.missing(1 << sector);
         if missing != 0 {
             self.fetch(client, (line, slot), missing, start, dram);
+            ready = self.tags.line(slot).sector_ready(sector);
         }
-        let ready = self.tags.line(slot).sector_ready(sector);
         ready.max(passed + self.latency)
     }
 
@@ -254,7 +257,6 @@ impl L2 {
         dram: &mut Dram,
     ) {
         let fetched = sectors_in(missing);
-        self.tags.fetched += fetched;
         let bytes = fetched * SECTOR_BYTES;
         let sent = start + self.latency;
         self.count((client, Some(line)), bytes, sent, |t| {
@@ -262,7 +264,7 @@ impl L2 {
         });
         dram.note_sectors(client, (line, missing), false, sent);
         let ready = dram.read(bytes, sent);
-        self.tags.fill(slot, missing, start, ready);
+        self.tags.fetch_all(slot, missing, start, ready);
     }
 
     /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are
@@ -280,7 +282,7 @@ impl L2 {
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
-            self.tags.fill(slot, missing, start, start);
+            self.tags.create(slot, missing, start);
         }
         let line = self.tags.line(slot);
         line.use_until(start, start);

@@ -37,7 +37,7 @@ impl<L: Default> LruLines<L> {
     }
 
     /// Finds a resident line and makes it the most recently used; returns its slot.
-    #[inline]
+    #[inline(always)]
     pub fn find(&mut self, line: u32) -> Option<u32> {
         let slot = self.slot_of[line as usize];
         if slot == NONE {

@@ -98,6 +98,21 @@ impl Line {
         self.ready_at[sector % LINE_SECTORS]
     }
 
+    /// Makes `sectors` resident, whose data arrive at `ready`.
+    #[inline(never)]
+    fn fill(&mut self, sectors: u8, ready: Cycle) {
+        for sector in sectors_of(sectors) {
+            self.fill_sector(sector, ready);
+        }
+    }
+
+    /// As [`Line::fill`], of sector `sector` alone.
+    #[inline(always)]
+    fn fill_sector(&mut self, sector: usize, ready: Cycle) {
+        self.valid |= 1 << sector;
+        self.ready_at[sector % LINE_SECTORS] = ready;
+    }
+
     /// Marks resident `sectors` as written by `writer`.
     #[inline]
     pub(super) fn write(&mut self, sectors: u8, writer: Client) {
@@ -159,15 +174,17 @@ pub(super) struct SectorCache {
     lines: LruLines<Line>,
     /// Line that was found last and its slot; it is the most recently used of its set.
     last: (u32, u32),
-    /// Sectors resident, and the largest number before an eviction.
-    resident: u64,
-    peak: u64,
     /// Sectors accessed.
-    accesses: u64,
-    /// Sectors accessed that were not resident.
-    misses: u64,
+    pub(super) accesses: u64,
     /// Sectors fetched.
-    pub(super) fetched: u64,
+    fetched: u64,
+    /// Sectors created: cleared, or written as a whole.
+    created: u64,
+    /// Sectors resident at the start.
+    held: u64,
+    evicted: u64,
+    /// Largest number of sectors resident before an eviction.
+    peak: u64,
     written_back: u64,
     dirty_evictions: u64,
 }
@@ -181,11 +198,12 @@ impl SectorCache {
         Self {
             lines: LruLines::new(lines / ways, ways, memory_lines),
             last: (NO_LINE, 0),
-            resident: 0,
-            peak: 0,
             accesses: 0,
-            misses: 0,
             fetched: 0,
+            created: 0,
+            held: 0,
+            evicted: 0,
+            peak: 0,
             written_back: 0,
             dirty_evictions: 0,
         }
@@ -194,15 +212,21 @@ impl SectorCache {
     /// Accesses so far.
     pub(super) fn counters(&self) -> CacheCounters {
         let dirty: u64 = self.lines.contents().map(|l| sectors_in(l.dirty)).sum();
+        let misses = self.fetched + self.created;
         CacheCounters {
-            hits: self.accesses - self.misses,
-            misses: self.misses,
+            hits: self.accesses - misses,
+            misses,
             fetched: self.fetched,
             written_back: self.written_back,
             dirty_evictions: self.dirty_evictions,
-            peak_bytes: Peak(self.peak.max(self.resident) * SECTOR_BYTES),
+            peak_bytes: Peak(self.peak.max(self.resident()) * SECTOR_BYTES),
             dirty_at_end_bytes: dirty * SECTOR_BYTES,
         }
+    }
+
+    /// Number of sectors resident.
+    fn resident(&self) -> u64 {
+        self.held + self.fetched + self.created - self.evicted
     }
 
     /// Finds a resident line and makes it the most recently used; returns its slot.
@@ -222,8 +246,8 @@ impl SectorCache {
     pub(super) fn replace(&mut self, line: u32, at: Cycle) -> Replaced {
         let (slot, old, content) = self.lines.replace(line);
         self.last = (line, slot);
-        self.peak = self.peak.max(self.resident);
-        self.resident -= sectors_in(content.valid);
+        self.peak = self.peak.max(self.resident());
+        self.evicted += sectors_in(content.valid);
         let dirty = sectors_in(content.dirty);
         let evicted = old.filter(|_| dirty > 0).map(|line| Evicted {
             line,
@@ -281,8 +305,8 @@ impl SectorCache {
             kept
         });
         self.last = (NO_LINE, 0);
-        (self.resident, self.peak) = (resident, 0);
-        [self.accesses, self.misses, self.fetched] = [0; 3];
+        (self.held, self.evicted, self.peak) = (resident, 0, 0);
+        [self.accesses, self.fetched, self.created] = [0; 3];
         [self.written_back, self.dirty_evictions] = [0; 2];
     }
 
@@ -306,23 +330,26 @@ impl SectorCache {
         self.lines.content(slot).missing(sectors)
     }
 
-    /// Makes `sectors` resident, which were missing, whose data were requested at `asked` and arrive at
-    /// `ready`.
-    #[inline(never)]
-    pub(super) fn fill(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
-        for sector in sectors_of(sectors) {
-            self.fill_sector(slot, sector, asked, ready);
-        }
+    /// Makes `sectors` resident, which were missing, without data to wait for, at `at`.
+    pub(super) fn create(&mut self, slot: u32, sectors: u8, at: Cycle) {
+        self.created += sectors_in(sectors);
+        self.lines.content(slot).fill(sectors, at);
     }
 
-    /// As [`SectorCache::fill`], of sector `sector` alone.
-    #[inline(always)]
-    pub(super) fn fill_sector(&mut self, slot: u32, sector: usize, asked: Cycle, ready: Cycle) {
-        self.misses += 1;
-        self.resident += 1;
+    /// Makes `sectors` resident, which were missing, whose data were requested at `asked` and arrive at
+    /// `ready`.
+    pub(super) fn fetch_all(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
+        self.fetched += sectors_in(sectors);
         let line = self.lines.content(slot);
-        line.valid |= 1 << sector;
-        line.ready_at[sector % LINE_SECTORS] = ready;
+        line.fill(sectors, ready);
         line.use_until(asked, ready);
+    }
+
+    /// Makes sector `sector` resident, which was missing and whose data arrive at `ready`. The unit's use of the line
+    /// covers that time.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self, slot: u32, sector: usize, ready: Cycle) {
+        self.fetched += 1;
+        self.lines.content(slot).fill_sector(sector, ready);
     }
 }

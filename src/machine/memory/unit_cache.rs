@@ -35,6 +35,16 @@ pub struct UnitCacheSpec {
     pub fast_clear: bool,
 }
 
+/// An access to a line that a unit works on.
+#[derive(Debug, Clone, Copy)]
+pub struct Access {
+    slot: u32,
+    /// Cycle at which the slot was free for the line.
+    start: Cycle,
+    /// Cycle at which all sectors are resident.
+    pub ready: Cycle,
+}
+
 /// The cache of a unit.
 #[derive(Debug)]
 pub struct UnitCache {
@@ -101,25 +111,44 @@ impl UnitCache {
         at: Cycle,
         memory: &mut Memory,
     ) -> (u32, Cycle) {
+        self.count(sectors_in(sectors));
+        let access = self.request(number, sectors, at, memory);
+        let written = if writes { sectors } else { 0 };
+        self.end(&access, written, access.ready);
+        (access.slot, access.ready)
+    }
+
+    /// Counts `sectors` accesses to a sector. [`UnitCache::request`] counts none, since units know the number for many
+    /// at once.
+    #[inline(always)]
+    pub fn count(&mut self, sectors: u64) {
+        self.tags.accesses += sectors;
+    }
+
+    /// As [`UnitCache::access`], which [`UnitCache::end`] has to end before the next one.
+    #[inline(always)]
+    pub fn request(&mut self, number: u32, sectors: u8, at: Cycle, memory: &mut Memory) -> Access {
         let (slot, start) = match self.tags.find(number) {
             Some(slot) => (slot, at),
             None => self.replace(number, at, memory),
         };
-        let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
-        let mut ready = start;
-        if missing != 0 {
-            ready = self.fill(number, slot, missing, start, memory);
-        }
         let line = self.tags.line(slot);
-        let hit = sectors & !missing;
-        if hit != 0 {
-            ready = line.ready(hit, ready);
+        let missing = line.missing(sectors);
+        let mut ready = line.ready(sectors & !missing, start);
+        if missing != 0 {
+            ready = ready.max(self.fill(number, slot, missing, start, memory));
         }
-        if writes {
-            line.write(sectors, self.client);
+        Access { slot, start, ready }
+    }
+
+    /// Records that the unit has written the sectors in mask `written` of the line, and is done with it at `done`.
+    #[inline(always)]
+    pub fn end(&mut self, access: &Access, written: u8, done: Cycle) {
+        let line = self.tags.line(access.slot);
+        if written != 0 {
+            line.write(written, self.client);
         }
-        line.use_until(at, ready);
-        (slot, ready)
+        line.use_until(access.start, done);
     }
 
     /// Makes room at `at` for a line that is not resident; returns its slot, and the cycle at which that is
@@ -156,7 +185,7 @@ impl UnitCache {
         let fetched = missing & self.in_memory[number as usize];
         let created = missing & !fetched;
         if created != 0 {
-            self.tags.fill(slot, created, start, start);
+            self.tags.create(slot, created, start);
         }
         let mut all_ready = start;
         let mut left = fetched;
@@ -179,10 +208,9 @@ impl UnitCache {
         start: Cycle,
         memory: &mut Memory,
     ) -> Cycle {
-        self.tags.fetched += 1;
         let sent = self.fetch_port.serve(start);
         let ready = memory.read_sector(self.client, self.base + number, sector, sent);
-        self.tags.fill_sector(slot, sector, start, ready);
+        self.tags.fetch(slot, sector, ready);
         ready
     }
 
