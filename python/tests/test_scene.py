@@ -52,7 +52,7 @@ def test_raw_arrays_are_activated() -> None:
     [
         ("means", np.zeros((10, 4)), ValueError, r"means: expected \[N, 3\], found \[10, 4\]"),
         ("means", np.zeros(3), ValueError, r"means: expected \[N, 3\], found \[3\]"),
-        ("means", "ten", TypeError, "means: expected numbers"),
+        ("means", "ten", TypeError, "means: expected an array, found the path 'ten'"),
         ("means", np.zeros((2, 3), complex), TypeError, "means: expected numbers, found complex128"),
         ("means", [[np.nan, 0, 0], [0, 0, 0]], ValueError, r"means\[0\]: expected finite numbers"),
         ("means", [[1e300, 0, 0], [0, 0, 0]], ValueError, r"means\[0\]: expected finite numbers"),
