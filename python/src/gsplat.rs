@@ -23,8 +23,8 @@ use crate::scene::output_format;
 /// Doubles in C order.
 type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
-/// Most splats with which a call leaves its renderer to the next one: its arrays take 76 bytes per splat, so 305 MB at most
-/// stay with the process. Their first touch takes a third of a call with a million splats.
+/// Most splats with which a call leaves its renderer to the next one, which need not touch fresh memory then. The arrays take
+/// 76 bytes per splat, so that 305 MB at most stay with the process.
 const KEPT_SPLATS: usize = 4_000_000;
 /// The renderer of an earlier call. In a child forked while it was taken, the lock stays taken, and calls make their own.
 static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);

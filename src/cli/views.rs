@@ -150,6 +150,15 @@ impl ViewArgs {
         self.cameras.as_deref()
     }
 
+    /// Whether a camera file gives the views of the scene at `scene`, and nothing in the scene decides on them.
+    pub(super) fn are_of_file(&self, scene: &Path) -> bool {
+        let is_described = self.eye.is_some() || self.target.is_some() || self.orbit.is_some();
+        let is_decided = is_described || self.propose_views.is_some();
+        let has_file =
+            self.cameras.is_some() || self.view.is_some() && cameras_beside(scene).is_some();
+        has_file && !is_decided
+    }
+
     /// The views of `--view`.
     pub(super) fn selected(&self) -> Option<&str> {
         self.view.as_deref()

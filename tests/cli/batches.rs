@@ -51,6 +51,17 @@ fn what_a_scene_in_batches_cannot_do_is_refused() {
         "render", "room.ply", "--eye", "0,-1,0", "-o", "a.png", "--memory", "4M",
     ];
     place.expect_error(USAGE, &scene, &["--memory", "--cameras"]);
+    // The camera file beside the scene gives no view that other flags describe.
+    for described in [
+        ["--eye", "0,-1,0"],
+        ["--orbit", "1"],
+        ["--propose-views", "1"],
+    ] {
+        let views = ["render", "room.ply", "--view", "0"];
+        let output = ["-o", "a.png", "--memory", "2M"];
+        let arguments = [&views[..], &described, &output].concat();
+        place.expect_error(USAGE, &arguments, &["--memory", "the scene decides"]);
+    }
     place.expect(DONE, &["convert", "room.ply", "-o", "room.sog"]);
     let other = ["render", "room.sog", "-o", "a.png", "--memory", "4M"];
     place.expect_error(UNREADABLE, &other, &["room.sog", "ply"]);

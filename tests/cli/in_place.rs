@@ -86,6 +86,27 @@ fn several_views_and_views_that_the_scene_decides_need_the_scene_in_memory() {
     assert!(!told.contains(IN_PLACE), "{told}");
 }
 
+/// A camera file beside the scene gives no view that other flags describe, which the scene completes.
+#[test]
+fn views_that_flags_describe_beside_a_camera_file_need_the_scene_in_memory() {
+    let place = room("2000", "0");
+    for described in [
+        &["--eye", "1,-1,0"][..],
+        &["--target", "0,-1,0"],
+        &["--orbit", "1"],
+        &["--propose-views", "1"],
+    ] {
+        let view = ["render", "room.ply", "--view", "0", "--width", "200"];
+        for (picture, flag) in [("a.png", "-v"), ("b.png", "--json")] {
+            let arguments = [&view[..], described, &["-o", picture, flag]].concat();
+            let told = messages(&place, &arguments);
+            assert!(!told.contains(IN_PLACE), "{described:?}: {told}");
+        }
+        let picture = |name: &str| fs::read(place.path(name)).unwrap();
+        assert!(picture("a.png") == picture("b.png"), "{described:?}");
+    }
+}
+
 #[test]
 fn invalid_rows_are_reported_as_those_of_a_scene_in_memory() {
     // The first splats of a room are its floor, which all views show.

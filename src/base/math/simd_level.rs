@@ -81,7 +81,7 @@ impl SimdLevel {
     }
 
     /// The level as `fearless_simd` dispatches on it in all other code, which has no version of its own for SSE4.2: few
-    /// machines stop there, and the program is half a megabyte smaller.
+    /// machines stop there, and each version makes the program larger.
     #[inline(always)]
     pub fn level(self) -> Level {
         match self.0 {

@@ -19,7 +19,6 @@ use crate::cli::inputs::{note_file_of_folder, warn_of_dropped};
 use crate::cli::interrupt;
 use crate::cli::outputs::Output;
 use crate::cli::view_page::write_cameras;
-use crate::cli::views::cameras_beside;
 
 /// Fraction of the memory for the arrays of a batch.
 const BATCH_SHARE: u64 = 8;
@@ -80,10 +79,11 @@ pub(super) fn run(
 pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
     let views = &args.views;
-    let has_file = views.camera_file().is_some()
-        || views.selected().is_some() && cameras_beside(&args.scene).is_some();
     let needs = [
-        (!has_file, "views that the scene decides"),
+        (
+            !views.are_of_file(&args.scene),
+            "views that the scene decides",
+        ),
         (args.film.path.files().next().is_some(), "--path"),
         (args.repeat.is_some(), "--repeat"),
         (args.list_views, "--list-views"),

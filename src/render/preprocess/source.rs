@@ -14,7 +14,8 @@ const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 /// Splats that can be projected: a scene, which holds blocks of splats, [rows](super::SplatRows) of the caller, which are
 /// gathered into blocks on the stack, or a [mapped file](super::InPlace), whose rows are decoded there.
 pub trait SplatSource: Sync {
-    /// The level that the projection is compiled for on a machine of `level`. Each takes 0.1 MB.
+    /// The level that the projection runs on if the machine has `level`. The program holds a copy of the projection for
+    /// each level and each source.
     #[inline(always)]
     fn lanes(level: SimdLevel) -> Level {
         level.level()
