@@ -108,6 +108,16 @@ const text = (page, id) => page.locator(`#${id}`).textContent()
 async function tab(page, name) {
 	if ((await page.locator(`#tab-${name}`).getAttribute("aria-selected")) !== "true") await page.click(`#tab-${name}`)
 }
+// Does what probes another pixel than the last, and waits for the answer: the last one's stays on the page until then.
+async function probed(page, act) {
+	const [last] = await page.locator("#pixel-values dd").allTextContents()
+	await act()
+	const answered = await page.waitForFunction(last => {
+		const pixel = document.querySelector("#pixel-values dd")?.textContent
+		return pixel !== last && pixel
+	}, last)
+	return (await answered.jsonValue()).split(",").map(Number)
+}
 const near = (a, b, tolerance) => Math.abs(a - b) <= tolerance
 async function size(page, width, height) {
 	await tab(page, "view")
@@ -301,10 +311,10 @@ await check("a double click centres on the surface", async () => {
 	const box = await page.locator("#canvas").boundingBox()
 	const before = await value(page, "target")
 	await page.mouse.dblclick(box.x + 0.6 * box.width, box.y + 0.6 * box.height)
+	await page.waitForFunction(before => document.getElementById("target").value !== before, before)
 	await page.waitForTimeout(700)
 	await exact(page)
 	await tab(page, "view")
-	expect((await value(page, "target")) !== before, "the target did not move")
 })
 
 await check("the list of views is searched", async () => {
@@ -367,33 +377,27 @@ await check("the copied link shows the same picture elsewhere", async () => {
 
 await check("a click probes the pixel", async () => {
 	const box = await page.locator("#canvas").boundingBox()
-	await page.mouse.click(box.x + 300, box.y + 320)
-	await page.waitForSelector("#splats tr")
+	const [x, y] = await probed(page, () => page.mouse.click(box.x + 300, box.y + 320))
 	const values = await page.locator("#pixel-values dd").allTextContents()
-	const [x, y] = values[0].split(",").map(Number)
 	expect(near(x, 300, 1) && near(y, 320, 1), `the pixel is ${x}, ${y}`)
 	const picture = await canvas(page)
 	const shown = [...picture.rgb.subarray(3 * (y * picture.width + x)).subarray(0, 3)]
-	const probed = values[1].split("(")[0].split(",").map(Number)
+	const colour = values[1].split("(")[0].split(",").map(Number)
 	expect(
-		shown.every((c, i) => near(c, probed[i], 1)),
-		`the pixel is ${shown}, the probe says ${probed}`
+		shown.every((c, i) => near(c, colour[i], 1)),
+		`the pixel is ${shown}, the probe says ${colour}`
 	)
 	const rows = await page.locator("#splats tr").count()
-	return `${rows} splats, colour ${probed}`
+	return `${rows} splats, colour ${colour}`
 })
 
 await check("arrows move the probe", async () => {
 	await page.locator("#stage").focus()
-	await page.keyboard.press("p")
-	await page.waitForTimeout(300)
-	const before = await page.locator("#pixel-values dd").first().textContent()
-	await page.keyboard.press("ArrowRight")
-	await page.keyboard.press("Shift+ArrowDown")
-	await page.waitForFunction(old => document.querySelector("#pixel-values dd").textContent !== old, before)
-	await page.waitForTimeout(300)
-	const [a, b] = [before, await page.locator("#pixel-values dd").first().textContent()].map(t => t.split(",").map(Number))
-	expect(b[0] - a[0] === 1 && b[1] - a[1] === 10, `from ${a} to ${b}`)
+	const from = await probed(page, () => page.keyboard.press("p"))
+	const [x, y] = await probed(page, () => page.keyboard.press("ArrowRight"))
+	expect(x - from[0] === 1 && y === from[1], `from ${from} to ${x}, ${y}`)
+	const below = await probed(page, () => page.keyboard.press("Shift+ArrowDown"))
+	expect(below[0] === x && below[1] - y === 10, `from ${x}, ${y} to ${below}`)
 	await page.keyboard.press("p")
 })
 
