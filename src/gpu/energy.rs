@@ -191,14 +191,15 @@ impl EnergyEstimate {
 
     /// Energy of `other` as a multiple of this one, with the constants as configured, and the lowest and
     /// highest such ratio of the band: both draws are on one machine, so they share its constants. `None`
-    /// if this one takes no energy at some corner.
+    /// if one of them takes no energy at some corner.
     pub fn ratio_of(&self, other: &Self) -> Option<[f64; 3]> {
         let pairs = other.corners_mj().into_iter().zip(self.corners_mj());
         let corners = pairs.map(|(other, this)| other / this);
         let ends = [f64::INFINITY, f64::NEG_INFINITY];
         let [low, high] = corners.fold(ends, |[low, high], r| [low.min(r), high.max(r)]);
         let ratios = [other.energy.total_mj / self.energy.total_mj, low, high];
-        ratios.iter().all(|r| r.is_finite()).then_some(ratios)
+        let is_ratio = |ratio: &f64| ratio.is_finite() && *ratio > 0.0;
+        ratios.iter().all(is_ratio).then_some(ratios)
     }
 }
 

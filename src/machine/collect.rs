@@ -19,6 +19,8 @@ pub enum PortKind {
     Pipeline,
     /// Port between the cache of a unit and the L2.
     Cache,
+    /// Storage in which items wait for room, or a lock that they wait for.
+    Storage,
     /// Port of the L2 or of DRAM.
     Memory,
 }
@@ -122,9 +124,9 @@ impl UnitCycles {
     }
 
     /// The critical resource of a run: the port with the highest occupancy unless that is too low to
-    /// limit the run and a port limits it with its storage. Of several such ports the last one is critical, since
-    /// the storage in front of it fills up as well. A port to memory that is busy nearly all the time goes before
-    /// a port that is occupied because it waits for memory.
+    /// limit the run and a port limits it with its storage, or a storage of its own. Of several such resources the last
+    /// one is critical, since the storage in front of it fills up as well. A port to memory that is busy nearly all the
+    /// time goes before a port that is occupied because it waits for memory.
     pub fn critical(units: &[Self]) -> Option<&Self> {
         let ports = || units.iter().filter(|unit| unit.total() > 0);
         let highest = ports().max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()))?;
@@ -196,6 +198,7 @@ impl Collected {
             cycles,
             mut ports,
             cache_ports,
+            waits,
             statistics,
             records,
         } = seen;
@@ -206,9 +209,12 @@ impl Collected {
         let cache_ports = cache_ports.map(|(name, rate, [instances, bytes])| {
             UnitCycles::of_items((name, PortKind::Cache), instances, bytes, rate, cycles)
         });
+        let mut units = unit_cycles(&ports);
+        waits.iter().for_each(|waits| waits.add_to(&mut units));
+        units.extend(cache_ports);
         Self {
             cycles,
-            units: unit_cycles(&ports).into_iter().chain(cache_ports).collect(),
+            units,
             statistics,
             records,
         }
@@ -222,8 +228,51 @@ struct Seen {
     ports: Vec<(&'static str, Activity)>,
     /// Ports of caches with their rates, instances and bytes.
     cache_ports: Vec<(&'static str, Rate, [u64; 2])>,
+    waits: Vec<Waits>,
     statistics: StatisticsByUnit,
     records: Vec<Record>,
+}
+
+/// Waits of items for a storage or a lock.
+#[derive(Debug)]
+struct Waits {
+    name: &'static str,
+    /// Port at which they wait.
+    port: &'static str,
+    reason: StallReason,
+    /// Cycles of all instances.
+    cycles: u64,
+}
+
+impl Waits {
+    /// Makes the storage a unit behind the port. The cycles of the port without work for that reason name the storage
+    /// and no longer count as the port's own.
+    fn add_to(&self, units: &mut Vec<UnitCycles>) {
+        let Some(place) = units.iter().position(|unit| unit.name == self.port) else {
+            return;
+        };
+        let port = &mut units[place];
+        let (instances, all) = (port.instances, port.total());
+        let mut idle = port.idle.iter_mut();
+        if let Some((reason, _)) = idle.find(|(name, _)| name == self.reason.name()) {
+            *reason = format!("{reason} {}", self.name);
+        }
+        let unused = all.saturating_sub(self.cycles);
+        let storage = UnitCycles {
+            name: self.name,
+            kind: PortKind::Storage,
+            instances,
+            busy: 0,
+            idle: vec![
+                (self.reason.name().to_owned(), self.cycles),
+                ("unused".to_owned(), unused),
+            ],
+            moved: 0,
+            rate: None,
+            timeline: None,
+        };
+        units.insert(place + 1, storage);
+    }
 }
 
 impl Visitor for Seen {
@@ -240,6 +289,23 @@ impl Visitor for Seen {
                 *sum += bytes;
             }
             None => self.cache_ports.push((name, rate, [1, bytes])),
+        }
+    }
+
+    fn waits(
+        &mut self,
+        (name, port): (&'static str, &'static str),
+        reason: StallReason,
+        cycles: u64,
+    ) {
+        match self.waits.iter_mut().find(|waits| waits.name == name) {
+            Some(waits) => waits.cycles += cycles,
+            None => self.waits.push(Waits {
+                name,
+                port,
+                reason,
+                cycles,
+            }),
         }
     }
 

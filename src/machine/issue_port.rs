@@ -87,12 +87,16 @@ impl IssuePort {
         self.clock.wait_until(self.clock.whole_cycle());
     }
 
-    /// Delays an item that arrived at `arrival` until its data is there at `ready`.
+    /// Delays an item that arrived at `arrival` until its data is there at `ready`. The next unit has no room for it
+    /// before `room`.
     ///
-    /// Cycles by which the item came later than its predecessor are charged to the input: a latency
-    /// that is the same for all items costs no throughput.
+    /// Cycles in which the item would wait for room behind the pipeline if it had its data are charged to the output.
+    /// Cycles by which it came later than its predecessor are charged to the input: a latency that is the same for all
+    /// items costs no throughput.
     #[inline]
-    pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle) {
+    pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle, room: Cycle) {
+        let room = room.saturating_sub(self.latency);
+        (self.activity).idle_until(room.min(ready), StallReason::Blocked);
         self.activity.idle_for_data(arrival, ready);
         self.clock.wait_until(ready);
     }

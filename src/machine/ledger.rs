@@ -15,16 +15,23 @@ pub struct LedgerSpec {
 }
 
 /// The record of a unit, empty unless it was [started](Ledger::start). A unit marks its counters before it works on an
-/// item, and records the changes since the mark when it is done.
+/// item, and records the changes since the mark when it is done. Changes of an item that it works on in between belong to
+/// that item alone.
 #[derive(Debug, Default)]
 pub struct Ledger(Option<Box<Started>>);
+
+/// A mark of the counters of a unit, which [`Ledger::record`] ends. Without size, so that a unit that records nothing
+/// carries nothing.
+#[derive(Debug)]
+#[must_use = "the changes since the mark are not recorded"]
+pub struct Mark(());
 
 /// A record that is kept.
 #[derive(Debug)]
 struct Started {
     record: Record,
-    /// Values before the item that the unit works on. Kept here, so that a unit that records nothing carries nothing.
-    mark: Vec<u64>,
+    /// Values before each item that the unit works on, the innermost last, without the changes of inner items.
+    marks: Vec<Vec<u64>>,
 }
 
 impl Ledger {
@@ -34,22 +41,24 @@ impl Ledger {
             spec,
             ..Record::default()
         };
-        let mark = Vec::new();
-        self.0 = Some(Box::new(Started { record, mark }));
+        let marks = Vec::new();
+        self.0 = Some(Box::new(Started { record, marks }));
     }
 
     /// Marks the values of the counters, and the busy cycles of the unit's port if it records one, before an item.
     #[inline(always)]
-    pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) {
+    pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) -> Mark {
         if let Some(started) = &mut self.0 {
             started.mark(counters, busy);
         }
+        Mark(())
     }
 
-    /// Records the changes since the last mark for an item of screen `tile`, if it belongs to one, in cycle `at`.
+    /// Records the changes since the mark for an item of screen `tile`, if it belongs to one, in cycle `at`.
     #[inline(always)]
     pub fn record(
         &mut self,
+        Mark(()): Mark,
         counters: &impl Counter,
         busy: Option<u64>,
         tile: Option<u32>,
@@ -90,7 +99,7 @@ impl Started {
     #[cold]
     #[inline(never)]
     fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) {
-        self.mark = values(counters, busy);
+        self.marks.push(values(counters, busy));
     }
 
     #[cold]
@@ -102,8 +111,11 @@ impl Started {
         (tile, at): (Option<u32>, Cycle),
     ) {
         let mut changes = values(counters, busy);
-        for (value, before) in changes.iter_mut().zip(&self.mark) {
+        for (value, before) in changes.iter_mut().zip(self.marks.pop().unwrap_or_default()) {
             *value -= before;
+        }
+        if let Some(outer) = self.marks.last_mut() {
+            add_to_row(outer, 0, &changes);
         }
         self.record.add(&changes, tile, at);
     }
@@ -233,7 +245,8 @@ mod tests {
     #[test]
     fn intervals_double_and_lose_nothing() {
         let mut ledger = Ledger::default();
-        ledger.mark(&0_u64, None);
+        let mark = ledger.mark(&0_u64, None);
+        ledger.record(mark, &1_u64, None, None, 0);
         assert!(!ledger.records());
         ledger.start(LedgerSpec {
             tiles: 2,
@@ -241,10 +254,10 @@ mod tests {
         });
         let mut count = 0_u64;
         for at in (0..50_000).step_by(10) {
-            ledger.mark(&count, Some(3 * count));
+            let mark = ledger.mark(&count, Some(3 * count));
             count += 1;
             let tile = (at % 20 == 0).then_some(1);
-            ledger.record(&count, Some(3 * count), tile, at);
+            ledger.record(mark, &count, Some(3 * count), tile, at);
         }
         let record = ledger.take("unit", &count, Some("port")).unwrap();
         let names: Vec<_> = record.columns.iter().map(|c| c.name.as_str()).collect();
@@ -253,5 +266,22 @@ mod tests {
         assert_eq!(record.intervals().len(), 2_500);
         assert!(record.intervals().all(|row| row == [2, 6]));
         assert_eq!(record.tiles().collect::<Vec<_>>(), [[0, 0], [2_500, 7_500]]);
+    }
+
+    /// Three counts of an item of tile 0, between which an item of tile 1 has four and one of tile 2 in that has five.
+    #[test]
+    fn changes_count_for_the_innermost_item_alone() {
+        let mut ledger = Ledger::default();
+        ledger.start(LedgerSpec {
+            tiles: 3,
+            interval: 0,
+        });
+        let [outer, inner, innermost] = [10_u64, 11, 13].map(|count| ledger.mark(&count, None));
+        ledger.record(innermost, &18_u64, None, Some(2), 0);
+        ledger.record(inner, &20_u64, None, Some(1), 0);
+        ledger.record(outer, &22_u64, None, Some(0), 0);
+        let record = ledger.take("unit", &22_u64, None).unwrap();
+        assert_eq!(record.tiles().collect::<Vec<_>>(), [[3], [4], [5]]);
+        assert_eq!(record.are_of_tiles(), [true]);
     }
 }

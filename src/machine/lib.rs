@@ -20,7 +20,7 @@ pub mod warp_filler;
 
 pub use collect::{Collected, PortKind, UnitCycles};
 pub use issue_port::{IssuePort, beat_width};
-pub use ledger::{Column, Ledger, LedgerSpec, Record};
+pub use ledger::{Column, Ledger, LedgerSpec, Mark, Record};
 pub use maps::{MapKind, Maps};
 pub use memory::Memory;
 pub use memory::calendar::Calendar;

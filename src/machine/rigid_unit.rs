@@ -162,13 +162,13 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
         }
         let tile = S::tile(&item);
         let busy = Some(self.pipe.activity.busy);
-        self.ledger.mark(&self.counters, busy);
+        let mark = self.ledger.mark(&self.counters, busy);
         let start = match self.spec.process(item, &mut self.counters, state) {
             (count, Some(out)) => self.pipe.issue_on(out, arrival, count, state, next),
             (count, None) => self.pipe.work_on(arrival, count),
         };
         let busy = Some(self.pipe.activity.busy);
-        self.ledger.record(&self.counters, busy, tile, start);
+        (self.ledger).record(mark, &self.counters, busy, tile, start);
         start
     }
 

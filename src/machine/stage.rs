@@ -145,6 +145,13 @@ impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
         }
         next.release(primitive, at, state);
     }
+
+    fn free(&self) -> Cycle {
+        if self.stage.is_bypassed() {
+            return self.next.free();
+        }
+        self.queue.entry(0)
+    }
 }
 
 /// Nests [`Link`](crate::stage::Link)s: `chain! { depth => stage, depth => stage, next }`

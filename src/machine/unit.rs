@@ -3,7 +3,7 @@
 use super::ledger::{Ledger, LedgerSpec};
 use super::rate::Rate;
 use super::statistics::Statistics;
-use super::timing::{Activity, Cycle};
+use super::timing::{Activity, Cycle, StallReason};
 
 /// A unit or a chain of units that reports its activities and statistics.
 pub trait Unit {
@@ -20,6 +20,17 @@ pub trait Visitor {
     /// Several instances use the same name.
     fn cache_port(&mut self, name: &'static str, rate: Rate, bytes: u64) {
         let _ = (name, rate, bytes);
+    }
+
+    /// Visits the storage or lock `name`, for which items have waited `cycles` at a port, for `reason`: its cycles
+    /// without work for that reason are waits for `name` alone, if it has any. Several instances use the same names.
+    fn waits(
+        &mut self,
+        (name, port): (&'static str, &'static str),
+        reason: StallReason,
+        cycles: u64,
+    ) {
+        let _ = (name, port, reason, cycles);
     }
 
     /// Visits the statistics of unit `name`.

@@ -78,13 +78,13 @@ impl Columns {
     }
 }
 
-/// The reason of idle cycles without the neighbour that it names, so that all methods have the same
-/// columns: `starved` for `starved by cores`.
+/// The reason of idle cycles without the neighbour or storage that it names, so that all methods have the same
+/// columns: `starved` for `starved by cores`, `full` for `full vertex_buffer`.
 fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
     if !name.ends_with(".idle") {
         return key;
     }
-    key.split_once(" by ").map_or(key, |(reason, _)| reason)
+    key.split_once(' ').map_or(key, |(reason, _)| reason)
 }
 
 /// Formats a line of `width` cells.

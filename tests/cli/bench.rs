@@ -105,6 +105,11 @@ fn a_killed_run_goes_on_where_it_was() {
     for word in ["island", "qm on top"] {
         assert!(text(&whole.stdout).contains(word), "{word}");
     }
+    // All variants are the default, merging without tile-grid coalescing too.
+    let page = text(&whole.stdout);
+    let columns: Vec<_> = page.lines().nth(1).unwrap().split_whitespace().collect();
+    let speedups = ["qru", "qm", "het", "het+qru", "het+qm", "tgc"];
+    assert_eq!(columns[2..8], speedups, "{page}");
     // Published figures stand beside scenes of the paper alone.
     assert!(!text(&whole.stdout).contains("published"));
 

@@ -309,6 +309,13 @@ fn empty_views_are_said_to_be_empty() {
     assert!(stderr(&place, &background).contains(expected));
     let limit = page.lines().find(|l| l.starts_with("limited by")).unwrap();
     assert!(limit.ends_with('-'), "{limit}");
+    // Software writes the picture all the same: nothing is a multiple of no cycles and of no energy.
+    let methods = ["baseline,het,compute,gscore", "--energy"];
+    let all = stdout(
+        &place,
+        &[&["sim", "scene.ply", "--method"], &methods[..], &away].concat(),
+    );
+    assert!(!all.contains("0.00x") && !all.contains("NaN"), "{all}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use quadrille::gpu::mesh_pipeline;
 use quadrille::gpu::mesh_pipeline::MeshConfig;
 use quadrille::gpu::mesh_pipeline::TimedMeshResult;
 use quadrille::machine::collect::UnitCycles;
+use quadrille::machine::rate::Rate;
 use quadrille::mesh::frame::Cull;
 use quadrille::mesh::frame::FrameSettings;
 use quadrille::mesh::frame::VisibleFrame;
@@ -300,26 +301,47 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
     }
 }
 
+/// Cycles without work of a unit for a reason, of waves merged by pixels.
+fn idle(unit: &str, reason: &str, change: impl Fn(&mut MeshConfig)) -> u64 {
+    let mut config = MeshConfig::default();
+    change(&mut config);
+    let settings = settings(pattern(4), Cull::Quads);
+    let result = run(&*waves(), &settings, &config, pmu(512));
+    let unit = result.units.iter().find(|u| u.name == unit).unwrap();
+    let idle = unit.idle.iter().find(|(name, _)| name == reason);
+    idle.map_or(0, |(_, cycles)| *cycles)
+}
+
 /// Grids wait for a place either because the output is held up, or because too few grids are kept to hide the
 /// latency of vertex shading. Only the latter is a full storage.
 #[test]
 fn grids_are_held_up_or_too_few_are_kept() {
-    let idle = |change: fn(&mut MeshConfig), reason: &str| {
-        let mut config = MeshConfig::default();
-        change(&mut config);
-        let settings = settings(pattern(4), Cull::Quads);
-        let result = run(&*waves(), &settings, &config, pmu(512));
-        let grids = result.units.iter().find(|u| u.name == "grids").unwrap();
-        let idle = grids.idle.iter().find(|(name, _)| name == reason);
-        idle.map_or(0, |(_, cycles)| *cycles)
-    };
-    let slow_unit: fn(&mut MeshConfig) = |c| c.pmu.compare_cycles = 20;
-    let [full, blocked] = ["full", "blocked by triangles"].map(|r| idle(slow_unit, r));
+    let reasons = ["full", "blocked by triangles"];
+    let slow_unit = |c: &mut MeshConfig| c.pmu.compare_cycles = 20;
+    let [full, blocked] = reasons.map(|r| idle("grids", r, slow_unit));
     assert!(blocked > 10 * full, "{blocked} blocked, {full} full");
-    let slow_vertices: fn(&mut MeshConfig) = |c| {
+    let slow_vertices = |c: &mut MeshConfig| {
         c.grids.grids = 1;
         c.grids.latency_cycles = 10_000;
     };
-    let [full, blocked] = ["full", "blocked by triangles"].map(|r| idle(slow_vertices, r));
+    let [full, blocked] = reasons.map(|r| idle("grids", r, slow_vertices));
     assert!(full > 10 * blocked, "{full} full, {blocked} blocked");
+}
+
+/// One grid at a time: its triangles wait for vertex shading, unless the unit behind them has no room for that long.
+#[test]
+fn triangles_wait_for_room_before_they_wait_for_vertices() {
+    let one_by_one = |c: &mut MeshConfig| {
+        c.grids.grids = 1;
+        c.grids.latency_cycles = 500;
+    };
+    let missed = idle("triangles", "miss", one_by_one);
+    let held_up = idle("triangles", "miss", |c| {
+        one_by_one(c);
+        c.gpu.vpo.primitives_per_cycle = Rate::new(1, 1000);
+    });
+    assert!(
+        missed > 1_000 && held_up * 10 < missed,
+        "{missed} {held_up}"
+    );
 }

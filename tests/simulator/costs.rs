@@ -221,3 +221,29 @@ fn the_oracle_of_the_alpha_cut_is_counted_and_can_be_left_out() {
     let changed = exact.fragments.pruned.abs_diff(f32.fragments.pruned);
     assert!(changed <= exact.near_cut_fragments);
 }
+
+/// Six pixels in two quads, of which the second has two: five layers have five quads of four live fragments and five of
+/// two. With early termination and opaque layers, a rectangle of eight pixels that comes long after them finds one quad
+/// terminated, and of the other one the two pixels that no layer covers alive.
+#[test]
+fn quads_are_counted_by_their_live_fragments() {
+    let layers = [[0, 0, 3, 2]; 5];
+    let open = Draw::rectangles(64, 64, &layers, [1.0; 3], 0.25);
+    let live = run(&open, &[], Variant::BASELINE).quads.live;
+    assert_eq!(live, [0, 0, 5, 0, 5]);
+    let elsewhere = (0..3_000).map(|n| [32 + n % 16 * 2, n / 16 % 32 * 2, 2, 2]);
+    let before: Vec<_> = layers.into_iter().chain(elsewhere).collect();
+    let counts = |places: &[[u32; 4]]| {
+        let opaque = Draw::rectangles(64, 64, places, [1.0; 3], 0.99);
+        let result = run(&opaque, &[], Variant::HET);
+        let mut units = result.statistics.units();
+        let (_, zrop) = units.find(|(unit, _)| *unit == "zrop").unwrap();
+        let finished = zrop.iter().find(|count| count.name == "finished").unwrap();
+        (result.quads.live, finished.value)
+    };
+    let (mut live, finished) = counts(&before);
+    live[0] += 1;
+    live[2] += 1;
+    let with_last = [&before[..], &[[0, 0, 4, 2]]].concat();
+    assert_eq!(counts(&with_last), (live, finished + 1));
+}

@@ -306,6 +306,22 @@ fn runs_are_the_same_every_time() {
     assert!(results(3) == first);
 }
 
+/// With a single region, the draw waits for its lock nearly all the time, while the cores issue little.
+#[test]
+fn the_lock_limits_under_its_own_name() {
+    let places: Vec<_> = (0..2_000_u32)
+        .map(|n| [n % 16 * 16, n / 16 % 16 * 16, 16, 16])
+        .collect();
+    let draw = Draw::rectangles(256, 256, &places, [1.0; 3], 0.1);
+    let result = drawn(
+        &draw,
+        &config(&["interlock.regions=1"]),
+        ShaderOrder::Interlocked,
+    );
+    let limiting = result.limiting_unit().map(|unit| unit.name);
+    assert_eq!(limiting, Some("interlock"));
+}
+
 /// A picture of one pixel, and one without splats.
 #[test]
 fn small_and_empty_pictures() {

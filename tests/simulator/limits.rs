@@ -6,6 +6,14 @@ use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
+use quadrille::gpu::zrop::unit::Zrop;
+use quadrille::machine::packets::{Beat, Quad};
+use quadrille::machine::stage::{Link, Sink};
+use quadrille::machine::timing::StallReason;
+
+use crate::support::emulated;
+use crate::support::gpu::{Collector, machine, numbered_draw};
+use crate::support::shared;
 
 /// A draw of `count` squares on top of each other.
 fn squares(side: u32, count: usize) -> Draw {
@@ -65,6 +73,61 @@ fn vertex_shading_does_not_limit_few_large_splats() {
     }
 }
 
+/// One vertex warp and one fetch of positions at a time, so that the data of each warp are requested when the last
+/// splat of the warp before has been taken, and arrive while the splats before it are still drawn. Once the queues up to
+/// the raster are full, the wait for them delays nothing, however many splats follow.
+#[test]
+fn a_wait_counts_only_while_the_next_unit_has_room() {
+    let one_by_one = ["vertex.warps=1", "vertex.fetch_queue=1"];
+    let [few, many] = [100, 400].map(|count| {
+        let result = run(&squares(256, count), &one_by_one, Variant::BASELINE);
+        assert_eq!(result.vertex_warps, count.div_ceil(8) as u64);
+        missed(&result, "vertex")
+    });
+    // 579 cycles each of the warps whose splats the queues take.
+    assert!(few < 6 * 579, "{few}");
+    assert_eq!(many, few);
+}
+
+/// 48 beats of a quad, whose stencil values come from DRAM: each is requested when the beat before has been tested,
+/// and arrives about 500 cycles later. Behind a unit that takes a beat in 1,000 cycles, ZROP waits for room.
+#[test]
+fn zrop_waits_for_room_before_it_waits_for_data() {
+    let config = emulated::config(&[
+        "zrop.fast_clear=false",
+        "zrop.wait_queue=1",
+        "zrop.latency_cycles=64",
+        "zrop.cache_bytes=128",
+    ]);
+    let waits = |every| {
+        let draw = numbered_draw(256, 48);
+        let mut state = machine(&draw, &config, &Tests::default(), true);
+        let zrop = Zrop::new(&config.zrop, true, 0, 0..1024);
+        let mut link = Link::new(2, zrop, Collector::new(every));
+        let mut at = 0;
+        for tile in 0..48 {
+            let quads = [Quad {
+                primitive: tile,
+                position: 0,
+                mask: 15,
+            }];
+            let beat = Beat {
+                tile,
+                quads: quads.into_iter().collect(),
+                pairs: 0,
+                last: true,
+            };
+            at = link.offer(beat, at, &mut state);
+        }
+        let idle = link.stage.pipe.activity.idle;
+        [StallReason::Blocked, StallReason::Miss].map(|reason| idle[reason as usize])
+    };
+    let [blocked, missed] = waits(0);
+    assert!(blocked == 0 && missed > 47 * 500, "{blocked} {missed}");
+    let [blocked, missed] = waits(1_000);
+    assert!(blocked > 40 * 500 && missed < 600, "{blocked} {missed}");
+}
+
 /// What a row of [`LIMITS`] draws.
 #[derive(Clone, Copy)]
 enum Scene {
@@ -88,7 +151,7 @@ impl Scene {
 }
 
 /// Resources that assignments make so scarce that they limit a draw, and their names.
-const LIMITS: [(&[&str], Variant, Scene, &str); 36] = [
+const LIMITS: [(&[&str], Variant, Scene, &str); 40] = [
     (
         &["vertex.primitives_per_cycle=1/8"],
         Variant::BASELINE,
@@ -96,6 +159,18 @@ const LIMITS: [(&[&str], Variant, Scene, &str); 36] = [
         "vertex",
     ),
     (&["vertex.warps=1"], Variant::BASELINE, Quads, "vertex"),
+    (
+        &["vertex.buffer_bytes=1280"],
+        Variant::BASELINE,
+        Quads,
+        "vertex_buffer",
+    ),
+    (
+        &["vertex.fetch_queue=1"],
+        Variant::BASELINE,
+        Quads,
+        "vertex_fetch",
+    ),
     (
         &["vpo.primitives_per_cycle=1/8"],
         Variant::BASELINE,
@@ -124,6 +199,7 @@ const LIMITS: [(&[&str], Variant, Scene, &str); 36] = [
         Quads,
         "tgc_out",
     ),
+    (&["tgc.fetch_queue=1"], Variant::TGC, Quads, "tgc_fetch"),
     (
         &["setup.primitives_per_cycle=1/8"],
         Variant::BASELINE,
@@ -186,6 +262,12 @@ const LIMITS: [(&[&str], Variant, Scene, &str); 36] = [
     ),
     (&["zrop.quads_per_cycle=1/2"], Variant::HET, Layers, "zrop"),
     (&["zrop.update_cycles=64"], Variant::HET, Layers, "zrop"),
+    (
+        &["zrop.update_queue=1", "zrop.feedback_cycles=200"],
+        Variant::HET,
+        Layers,
+        "zrop_updates",
+    ),
     (
         &[
             "zrop.l2_bytes_per_cycle=1",
@@ -341,4 +423,57 @@ fn raster_units_take_as_many_primitives_as_configured() {
     let together = busy(2);
     let is_half = |busy: &u64| (20_000..21_000).contains(busy);
     assert!(together.iter().all(is_half), "{together:?}");
+}
+
+/// Attributes of 4,096 bytes per splat, of which 126 fit into the buffer of vertex results. With as much room as 512 KB
+/// give, the L2 limits the draw.
+const LARGE_ATTRIBUTES: &str = "vertex.attribute_bytes=4096";
+
+/// The room for vertex results limits all variants, and is named in place of the unit that waits for it.
+#[test]
+fn the_buffer_of_vertex_results_limits_under_its_own_name() {
+    for variant in Variant::ALL {
+        let result = run(&quads(6_000), &[LARGE_ATTRIBUTES], variant);
+        let limiting = result.limiting_unit().map(|unit| unit.name);
+        assert_eq!(limiting, Some("vertex_buffer"), "{variant}");
+        let vertex = result.units.iter().find(|unit| unit.name == "vertex");
+        let idle = &vertex.unwrap().idle;
+        let waited = idle
+            .iter()
+            .find(|(reason, _)| reason == "full vertex_buffer");
+        assert!(waited.is_some_and(|(_, cycles)| *cycles > 0), "{idle:?}");
+    }
+}
+
+/// Twice the size of the buffer, which is named, shortens the draw more than twice the rate of the L2, of DRAM, or of
+/// the ports of the first-level caches.
+#[test]
+fn more_of_the_named_resource_shortens_the_draw_most() {
+    let Some(splats) = shared::scene("truck") else {
+        return;
+    };
+    let Some(cameras) = shared::cameras("scenes/truck.cameras.json") else {
+        return;
+    };
+    let camera = cameras[0].resized(245, 136).unwrap();
+    let view = emulated::prepared(&splats, &camera);
+    for variant in Variant::ALL {
+        let run = |more: &[&str]| {
+            let config = emulated::config(&[&[LARGE_ATTRIBUTES], more].concat());
+            emulated::run(&view, &config, variant)
+        };
+        let result = run(&[]);
+        let limiting = result.limiting_unit().map(|unit| unit.name);
+        assert_eq!(limiting, Some("vertex_buffer"), "{variant}");
+        let with_room = run(&["vertex.buffer_bytes=1MB"]).cycles;
+        assert!(with_room < result.cycles * 9 / 10, "{variant}");
+        let others = [
+            "l2.slices=64",
+            "dram.gb_per_s=204.8",
+            "cores.l1_bytes_per_cycle=128",
+        ];
+        for other in others {
+            assert!(with_room < run(&[other]).cycles, "{variant}: {other}");
+        }
+    }
 }

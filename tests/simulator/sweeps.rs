@@ -16,6 +16,8 @@ use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::load;
 
+use crate::support::{emulated, shared};
+
 /// The repository's own scene.
 fn island() -> Scene {
     load(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/island.ply")).unwrap()
@@ -161,6 +163,71 @@ fn more_grid_bins_make_more_pairs() {
     assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.02);
     let without = sweep("tgc.bins", &["128"], Variant::parse("qru").unwrap());
     assert!(without[0].quads.merged_pairs < runs[4].quads.merged_pairs);
+}
+
+/// Tile-grid coalescing brings the quads of a screen tile together that would otherwise come while other tiles have all
+/// bins. In a picture of fewer tiles than bins it has nothing to do, and any number of grid bins is enough; in one of
+/// many tiles, merging gains from it.
+#[test]
+fn grid_coalescing_pays_where_tiles_outnumber_their_bins() {
+    let [qru, het_qru] = [Variant::QRU, Variant::HET_QRU];
+    let island = island().splats;
+    let runs = |size: [u32; 2], assignment: &str, variants: [Variant; 2]| {
+        let camera = camera().resized(size[0], size[1]).unwrap();
+        let view = emulated::prepared(&island, &camera);
+        variants.map(|variant| emulated::run(&view, &emulated::config(&[assignment]), variant))
+    };
+    let default = "tgc.bins=128";
+    for [without, with] in [[qru, Variant::QM], [het_qru, Variant::HET_QM]] {
+        assert_eq!([without.tgc(), with.tgc()], [false, true]);
+        // 28 screen tiles in two grids.
+        let [alone, both] = runs([112, 64], default, [without, with]);
+        assert_eq!([alone.tc.evicted, both.tc.evicted], [0, 0], "{with}");
+        assert_eq!([alone.tgc.items > 0, both.tgc.items > 0], [false, true]);
+        for bins in ["tgc.bins=2", "tgc.bins=256"] {
+            let [_, other] = runs([112, 64], bins, [without, with]);
+            assert_eq!(other.cycles, both.cycles, "{with}: {bins}");
+        }
+        // 1,012 screen tiles in 66 grids.
+        let [alone, both] = runs([704, 368], default, [without, with]);
+        let per_flush = |o: &SimulationResult| o.tc.items as f64 / o.tc.total() as f64;
+        assert!(alone.tc.evicted > 0 && per_flush(&both) > per_flush(&alone));
+        let pairs = |o: &SimulationResult| o.qru.pairs as f64 / o.quads.shaded as f64;
+        assert!(pairs(&both) > pairs(&alone), "{with}");
+        assert!(both.cycles < alone.cycles, "{with}");
+    }
+}
+
+/// The same on a trained scene, at the width of small tables and at its full size.
+#[test]
+fn grid_coalescing_pays_in_trained_scenes_at_full_size() {
+    let (Some(splats), Some(cameras)) = (
+        shared::scene("truck"),
+        shared::cameras("scenes/truck.cameras.json"),
+    ) else {
+        return;
+    };
+    let cycles = |width: u32, variant: Variant, assignment: &str| {
+        let full = &cameras[0];
+        let height = full.height * width / full.width;
+        let camera = full.resized(width, height).unwrap();
+        let view = emulated::prepared(&splats, &camera);
+        emulated::run(&view, &emulated::config(&[assignment]), variant).cycles
+    };
+    let default = "tgc.bins=128";
+    for [without, with] in [
+        [Variant::QRU, Variant::QM],
+        [Variant::HET_QRU, Variant::HET_QM],
+    ] {
+        let small = cycles(245, with, default);
+        for bins in ["tgc.bins=64", "tgc.bins=256"] {
+            assert_eq!(cycles(245, with, bins), small, "{with}: {bins}");
+        }
+        let gain =
+            |width| cycles(width, without, default) as f64 / cycles(width, with, default) as f64;
+        let [small, full] = [245, cameras[0].width].map(gain);
+        assert!(full > 1.0 && full > small, "{with}: {small} {full}");
+    }
 }
 
 /// Blending is the baseline's limit until the port is so wide that the raster units are.

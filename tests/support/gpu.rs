@@ -51,6 +51,10 @@ impl<T, M> Sink<T, M> for Collector<T> {
         taken
     }
 
+    fn free(&self) -> Cycle {
+        self.free
+    }
+
     fn end(&mut self, at: Cycle, _machine: &mut M) {
         assert!(self.ended.is_none(), "ended twice");
         self.ended = Some(at);

@@ -115,7 +115,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) {
         let (output, flushes) = (&self.bins.output, &self.bins.flushes);
-        (self.ledger).mark(flushes, Some(output.activity.busy));
+        let mark = (self.ledger).mark(flushes, Some(output.activity.busy));
         let mut flushed = self.bins.take(bin, reason);
         if let Some(held) = &mut self.held {
             held.clear(bin);
@@ -143,7 +143,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         }
         flushed.items.truncate(count);
         let (tile, busy) = (Some(flushed.key), self.bins.output.activity.busy);
-        (self.ledger).record(&self.bins.flushes, Some(busy), tile, at);
+        (self.ledger).record(mark, &self.bins.flushes, Some(busy), tile, at);
         self.bins.give_back(flushed);
     }
 

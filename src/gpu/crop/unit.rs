@@ -18,8 +18,8 @@ use quadrille_base::shading::ColourFormat;
 use super::blend::{blend_and_terminate, blend_warp};
 use quadrille_machine::{
     Activity, Client, Cycle, LINE_BYTES, Ledger, MapKind, Memory, QuadMasks, Queue, Rate,
-    RateLimiter, SECTOR_BYTES, ShadedWarp, Sink, Stage, Unit, UnitCache, UnitCacheSpec, Visitor,
-    fragments, line_at, lines_of, spec, statistics,
+    RateLimiter, SECTOR_BYTES, ShadedWarp, Sink, Stage, StallReason, Unit, UnitCache,
+    UnitCacheSpec, Visitor, fragments, line_at, lines_of, spec, statistics,
 };
 
 spec! {
@@ -176,6 +176,8 @@ pub struct Crop {
     pub cache: UnitCache,
     /// Accounting of the blending port.
     pub activity: Activity,
+    /// Cycle until which the updates of the last terminating blend held the port, if their queue had no room.
+    held_until: Cycle,
     last_done: Cycle,
     /// Statistics so far.
     pub counters: CropCounters,
@@ -208,6 +210,7 @@ impl Crop {
             waiting: Queue::new(spec.wait_queue),
             cache: UnitCache::new(&spec.cache(), memory_lines),
             activity: Activity::of_rate(rate),
+            held_until: 0,
             last_done: 0,
             counters: CropCounters::default(),
             ledger: Ledger::default(),
@@ -219,7 +222,7 @@ impl Crop {
     /// quad before; `blended` is the cycle at which the last blend at its place is done, which it replaces.
     /// Returns the cycle of its lookup.
     #[inline(always)]
-    fn time(
+    fn time<const TERMINATING: bool>(
         &mut self,
         (line, sectors): (u32, u8),
         (arrival, later): (Cycle, Cycle),
@@ -232,7 +235,12 @@ impl Crop {
         let ready = access.ready;
         let begin = self.blend.serve(ready.max(*blended));
         let end = self.blend.free().max(begin + 1);
-        self.activity.work_on_data(later, ready, begin, end);
+        let reason = if TERMINATING && begin == self.held_until {
+            StallReason::Full
+        } else {
+            StallReason::Contended
+        };
+        (self.activity).work_on_data(later, ready, (begin, reason), end);
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         *blended = done;
@@ -259,7 +267,7 @@ impl Crop {
         for quad in warp.quads.iter() {
             let place = self.places.of(warp.tile, quad.position);
             let blended = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
-            looked_up = self.time(place, (arrival, later), blended, &mut state.memory);
+            looked_up = self.time::<false>(place, (arrival, later), blended, &mut state.memory);
             // The others arrived in the same cycle.
             later = 0;
         }
@@ -296,7 +304,7 @@ impl Crop {
             let place = self.places.of(warp.tile, quad.position);
             let blended_at = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             let later = self.activity.arrive(arrival);
-            looked_up = self.time(place, (arrival, later), blended_at, &mut state.memory);
+            looked_up = self.time::<true>(place, (arrival, later), blended_at, &mut state.memory);
             quads += 1;
             self.counters.late += fragments(outcome.late);
             let index = quad_index(warp.tile, quad.position);
@@ -329,13 +337,17 @@ impl Crop {
         let delay = termination.feedback_cycles;
         let sent = updates.send(quad, reached, self.last_done, delay);
         // A blend whose updates do not fit into the queue holds the port.
-        self.blend
-            .hold_until(sent.saturating_sub(self.spec.blend_cycles));
+        self.held_until = sent.saturating_sub(self.spec.blend_cycles);
+        self.blend.hold_until(self.held_until);
     }
 }
 
 impl Unit for Crop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        if self.termination.is_some() {
+            let full = self.activity.idle[StallReason::Full as usize];
+            visitor.waits(("zrop_updates", "crop"), StallReason::Full, full);
+        }
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
         visitor.ledger(("crop", Some("crop")), &mut self.ledger, &self.counters);
@@ -359,14 +371,14 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         for line in self.places.lines(warp.tile, positions) {
             self.cache.prefetch_behind(line, &state.memory);
         }
-        (self.ledger).mark(&self.counters, Some(self.activity.busy));
+        let mark = (self.ledger).mark(&self.counters, Some(self.activity.busy));
         let looked_up = match self.termination {
             None => self.blend(&warp, arrival, state),
             Some(termination) => self.blend_and_terminate(&warp, termination, arrival, state),
         };
         self.activity.leave_queue(looked_up);
         let (tile, busy) = (Some(warp.tile), Some(self.activity.busy));
-        (self.ledger).record(&self.counters, busy, tile, looked_up);
+        (self.ledger).record(mark, &self.counters, busy, tile, looked_up);
         state.spare_quads.push(warp.quads);
         looked_up
     }

@@ -8,12 +8,16 @@
 
 use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
-use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, Unit, Visitor};
+use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, StallReason, Unit, Visitor};
 
 /// Primitives whose positions are being fetched.
 #[derive(Debug)]
 struct InFlight {
     queue: Queue,
+    /// Arrivals of the positions of the primitives in the queue.
+    arrivals: Queue,
+    /// Cycles in which a primitive waited for room until the positions of another one arrived.
+    waited: u64,
     /// Splat that was fetched last, and the cycle at which its positions arrive.
     fetched: Option<(u32, Cycle)>,
     /// Cycle at which the last primitive left.
@@ -25,6 +29,8 @@ impl InFlight {
     fn new(depth: u64) -> Self {
         Self {
             queue: Queue::new(depth),
+            arrivals: Queue::new(depth),
+            waited: 0,
             fetched: None,
             left: 0,
         }
@@ -41,6 +47,7 @@ impl InFlight {
         next: &mut impl Sink<Primitive, DrawState<'m>>,
     ) -> Cycle {
         let entered = self.queue.entry(at);
+        self.waited += self.arrivals.entry(at) - at;
         let splat = primitive.primitive;
         let arrived = match self.fetched {
             Some((last, arrived)) if last == splat => arrived.max(entered),
@@ -50,6 +57,7 @@ impl InFlight {
             }
         };
         self.fetched = Some((splat, arrived));
+        self.arrivals.leave(arrived);
         let ready = arrived.max(self.left);
         self.left = next.offer(primitive, ready, state);
         self.queue.leave(self.left);
@@ -97,6 +105,9 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
 
 impl<N: Unit> Unit for PositionFetch<N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        if let Some(InFlight { waited, .. }) = self.in_flight {
+            visitor.waits(("tgc_fetch", "tgc_out"), StallReason::Full, waited);
+        }
         self.next.visit(visitor);
     }
 }
@@ -175,6 +186,8 @@ impl<'m> Stage<DrawState<'m>> for FetchedVertices {
 
 impl Unit for FetchedVertices {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        let waited = self.in_flight.waited;
+        visitor.waits(("vertex_fetch", "vpo"), StallReason::Full, waited);
         self.vertex.visit(visitor);
     }
 }

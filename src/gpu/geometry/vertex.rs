@@ -79,8 +79,8 @@ pub struct VertexShading {
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
-    /// Cycle at which the buffer had room for the results of the current warp.
-    had_room_at: Cycle,
+    /// Cycles by which the current warp was dispatched later than if the buffer had always had room.
+    delay: Cycle,
     /// Cycle at which the last primitive left.
     left_at: Cycle,
     /// End of the bubble, see [`Draw::bubble`](crate::draw::Draw::bubble).
@@ -101,7 +101,7 @@ impl VertexShading {
             left_in_warp: 0,
             results_at: 0,
             dispatched_at: 0,
-            had_room_at: 0,
+            delay: 0,
             left_at: 0,
             held_until: 0,
             counters: VertexCounters::default(),
@@ -123,9 +123,11 @@ impl VertexShading {
         state: &mut DrawState<'m>,
         next: &mut impl Sink<Primitive, DrawState<'m>>,
     ) {
-        let mut dispatch = self
+        let next_cycle = self.dispatched_at + u64::from(self.counters.warps > 0);
+        let with_room = self
             .in_flight
-            .entry(arrival.max(self.dispatched_at + u64::from(self.counters.warps > 0)));
+            .entry(arrival.max(next_cycle.saturating_sub(self.delay)));
+        let mut dispatch = with_room.max(next_cycle);
         let end = (u64::from(first) + self.spec.splats_per_warp).min(state.draw.len().into());
         let must_leave = state
             .vertex_buffer
@@ -133,8 +135,8 @@ impl VertexShading {
         if let Some(splat) = must_leave {
             next.release(splat, dispatch, state);
             dispatch = dispatch.max(state.vertex_buffer.free_through(splat));
-            self.had_room_at = dispatch;
         }
+        self.delay = dispatch - with_room;
         let bytes = self.spec.splats_per_warp * self.spec.bytes_per_splat;
         let data = state.memory.stream(Client::Vertex, bytes, dispatch);
         state.shader_issue.charge_vertex_warp(
@@ -156,6 +158,8 @@ impl VertexShading {
 
 impl Unit for VertexShading {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        let full = self.pipe.activity.idle[StallReason::Full as usize];
+        visitor.waits(("vertex_buffer", "vertex"), StallReason::Full, full);
         visitor.activity("vertex", &mut self.pipe.activity);
         visitor.statistics("vertex", &self.counters);
     }
@@ -186,9 +190,10 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
             // While the fetch behind the unit has no room, nothing waits for the results.
             let room = next.free().min(ready);
             self.pipe.hold_until(room, StallReason::Blocked);
-            self.pipe
-                .hold_until(self.had_room_at.min(ready), StallReason::Full);
-            self.pipe.hold_until(ready, StallReason::Miss);
+            // With room in the buffer, the results would have come so much earlier.
+            let with_room = self.results_at.saturating_sub(self.delay).min(ready);
+            self.pipe.hold_until(with_room, StallReason::Miss);
+            self.pipe.hold_until(ready, StallReason::Full);
             let start = self.pipe.free();
             left = self.pipe.issue(primitive, start, 1, state, next);
         }

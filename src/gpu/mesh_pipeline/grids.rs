@@ -177,8 +177,12 @@ impl Stage<MeshDrawState> for Grids {
         self.output.start(tested);
         let begun = self.output.activity.accounted();
         let shaded = tested + self.spec.latency_cycles;
+        // While the next unit has no room, nothing waits for the vertices.
+        let room = next.free().min(shaded);
+        self.output.hold_until(room, StallReason::Blocked);
+        let blocked = self.output.activity.accounted() - begun;
         self.output.hold_until(shaded, StallReason::Miss);
-        let waited = self.output.activity.accounted() - begun;
+        let waited = self.output.activity.accounted() - begun - blocked;
         for &triangle in &self.triangles {
             self.output.issue_on(triangle, shaded, 1, state, next);
         }

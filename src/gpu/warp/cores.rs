@@ -18,8 +18,8 @@ use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
-    ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, Unit, Visitor, Warp,
-    fragments, spec, statistics,
+    Activity, ColourQuad, Cycle, Ledger, MapKind, Rate, ShadedWarp, Sink, Stage, StallReason, Unit,
+    Visitor, Warp, fragments, spec, statistics,
 };
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
@@ -282,6 +282,11 @@ impl Cores {
 
 impl Unit for Cores {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        let contended = |activity: &Activity| activity.idle[StallReason::Contended as usize];
+        let waited = self.schedule.activity.iter().map(contended).sum();
+        if waited > 0 {
+            visitor.waits(("interlock", "cores"), StallReason::Contended, waited);
+        }
         for activity in &mut self.schedule.activity {
             visitor.activity("cores", activity);
         }
@@ -316,12 +321,12 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             return update.run(&warp, arrival, self.gpc, &mut self.schedule, state);
         }
         state.framebuffer.prefetch(warp.tile, &warp.quads);
-        self.ledger.mark(&self.counters, None);
+        let mark = self.ledger.mark(&self.counters, None);
         self.counters.warps += 1;
         if let Some(mut blending) = self.blending.take() {
             let got_slot = self.shade_and_blend(&mut blending, &warp, arrival, state);
             self.blending = Some(blending);
-            (self.ledger).record(&self.counters, None, Some(warp.tile), arrival);
+            (self.ledger).record(mark, &self.counters, None, Some(warp.tile), arrival);
             return got_slot;
         }
         self.counters.instructions += self.program.instructions;
@@ -330,7 +335,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
         let program = self.program(&warp, scheduler, arrival, state);
         let done = self.schedule.run(arrival, program, owed);
         let out = self.shade(&warp, state);
-        (self.ledger).record(&self.counters, None, Some(warp.tile), arrival);
+        (self.ledger).record(mark, &self.counters, None, Some(warp.tile), arrival);
         if out.quads.is_empty() {
             state.spare_quads.push(out.quads);
             return self.schedule.leave(done, None::<fn(Cycle) -> Cycle>);

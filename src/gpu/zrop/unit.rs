@@ -15,9 +15,9 @@ use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 
 use super::early::EarlyTests;
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Quad, QuadMasks, Queue, Rate,
-    RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec, Visitor,
-    beat_width, fragments, line_at, spec, statistics,
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Mark, Quad, QuadMasks, Queue,
+    Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec,
+    Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
 spec! {
@@ -175,16 +175,16 @@ impl Zrop {
 
     /// Marks the counters before an item.
     #[inline(always)]
-    fn mark(&mut self) {
+    fn mark(&mut self) -> Mark {
         let busy = Some(self.pipe.activity.busy);
-        self.ledger.mark(&self.counters, busy);
+        self.ledger.mark(&self.counters, busy)
     }
 
     /// Records the changes since the mark for an item of `tile` in cycle `at`.
     #[inline(always)]
-    fn record(&mut self, tile: u32, at: Cycle) {
+    fn record(&mut self, mark: Mark, tile: u32, at: Cycle) {
         let busy = Some(self.pipe.activity.busy);
-        (self.ledger).record(&self.counters, busy, Some(tile), at);
+        (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
     }
 
     /// Performs the stencil writes that the shader cores have sent.
@@ -193,16 +193,16 @@ impl Zrop {
             let entered = self.lookup.serve(self.waiting.entry(arrival));
             let ready = self.fetch(&beat, entered, state);
             let mut start = self.pipe.start(arrival);
-            self.pipe.hold_for_data(arrival, ready);
+            self.pipe.hold_for_data(arrival, ready, 0);
             for quads in beat.quads.chunks(self.width) {
                 start = self.pipe.free().max(ready).max(start);
                 for quad in quads {
                     let index = quad_index(beat.tile, quad.position);
                     state.terminate(index, quad.mask, start);
                 }
-                self.mark();
+                let mark = self.mark();
                 self.pipe.work(start, quads.len() as u64);
-                self.record(beat.tile, start);
+                self.record(mark, beat.tile, start);
             }
             self.waiting.leave(start);
             for slot in self.slots.drain(..) {
@@ -223,13 +223,13 @@ impl Zrop {
             let Some(update) = due else {
                 return start;
             };
-            self.mark();
+            let mark = self.mark();
             self.counters.updates += 1;
             // An update goes no further than the port: if it waited for room in the pipeline, CROP would
             // hold up the updates that it waits for.
             let begin = self.pipe.port_free().max(update.due);
             state.terminate(update.quad, update.mask, begin);
-            self.record(fit(update.quad / TILE_LENGTH), begin);
+            self.record(mark, fit(update.quad / TILE_LENGTH), begin);
             self.pipe.hold_until(begin, StallReason::Starved);
             self.pipe
                 .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
@@ -419,31 +419,31 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 // Before the port is held for the quads: updates may have come while it was idle.
                 start = self.let_updates_in(start.max(self.pipe.free()), state);
                 self.pipe.start(arrival);
-                self.pipe.hold_for_data(arrival, ready);
+                self.pipe.hold_for_data(arrival, ready, next.free());
                 let end = count.min(first + self.width);
                 let tile = beat.tile;
-                self.mark();
+                let mark = self.mark();
                 kept = self.test(&mut beat, first..end, kept, state);
                 let is_last = end == count;
                 if is_last && (kept > 0 || beat.last) {
                     beat.quads.truncate(kept);
                     self.pipe
                         .issue(beat, start, (end - first) as u64, state, next);
-                    self.record(tile, start);
+                    self.record(mark, tile, start);
                     break;
                 }
                 self.pipe.work(start, (end - first) as u64);
-                self.record(tile, start);
+                self.record(mark, tile, start);
             }
         } else {
             let count = beat.quads.len() as u64;
             let tile = beat.tile;
-            self.mark();
+            let mark = self.mark();
             self.counters.quads.tested += count;
             let masks = QuadMasks::of_each(&beat.quads, |quad| quad.mask);
             self.counters.fragments.tested += masks.fragments();
             start = self.pipe.issue_on(beat, arrival, count, state, next);
-            self.record(tile, start);
+            self.record(mark, tile, start);
             left = start;
         }
         if tests {

@@ -156,10 +156,10 @@ impl L2 {
             *of(self.traffic.of(client)) += bytes;
             return;
         }
-        self.ledger.mark(&self.traffic, None);
+        let mark = self.ledger.mark(&self.traffic, None);
         *of(self.traffic.of(client)) += bytes;
         let tile = line.and_then(|line| self.tile_of(line));
-        self.ledger.record(&self.traffic, None, tile, at);
+        (self.ledger).record(mark, &self.traffic, None, tile, at);
     }
 
     /// Cycles from a request to its answer.

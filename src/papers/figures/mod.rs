@@ -62,6 +62,7 @@ mod tests {
     use quadrille_gpu::method::Method;
     use results::ViewResult;
     use results::tests::view;
+    use serde_json::{Value, json};
 
     fn results(views: Vec<ViewResult>) -> Results {
         Results {
@@ -130,6 +131,62 @@ mod tests {
             .map(|row| &row["unit"])
             .collect();
         assert!(units.iter().any(|unit| **unit == "PROP out"), "{units:?}");
+    }
+
+    /// PROP and CROP each hold against the highest of the other units: PROP by the busier of its two ports.
+    #[test]
+    fn the_ticks_of_figure_6_follow_prop_and_crop() {
+        let figure = figures().iter().find(|figure| figure.id == "fig6").unwrap();
+        let holds = |throughputs: &[(&str, f64)]| {
+            let mut view = view("a", &[("baseline", 2000, 3000)]);
+            let units = throughputs
+                .iter()
+                .map(|(name, share)| ((*name).to_owned(), json!({ "throughput": share })));
+            view.methods[0].report["units"] = Value::Object(units.collect());
+            let content = draw(figure, &results(vec![view])).unwrap();
+            ["PROP", "CROP"].map(|name| {
+                let mut claims = content.claims.iter();
+                let claim = claims.find(|claim| claim.statement.starts_with(name));
+                claim.map(|claim| (claim.holds, claim.of))
+            })
+        };
+        let [tick, cross] = [Some((1, 1)), Some((0, 1))];
+        let units = |prop, pack, zrop, crop| {
+            holds(&[
+                ("prop", prop),
+                ("pack", pack),
+                ("zrop", zrop),
+                ("cores", 0.2),
+                ("crop", crop),
+            ])
+        };
+        assert_eq!(units(0.3, 0.6, 0.4, 0.9), [tick, tick]);
+        assert_eq!(units(0.6, 0.3, 0.4, 0.9), [tick, tick]);
+        assert_eq!(units(0.3, 0.3, 0.4, 0.9), [cross, tick]);
+        assert_eq!(units(0.3, 0.6, 0.5, 0.4), [tick, cross]);
+        assert_eq!(units(0.1, 0.1, 0.3, 0.2), [cross, cross]);
+    }
+
+    /// Figure 16 has merging without tile-grid coalescing as well, of which its text tells what coalescing gains.
+    #[test]
+    fn figure_16_shows_merging_without_grid_coalescing() {
+        let figure = figures()
+            .iter()
+            .find(|figure| figure.id == "fig16")
+            .unwrap();
+        let methods = ["baseline", "qm", "het", "het+qm", "qru", "het+qru"];
+        let needs = |name: &str| figure.needs[0].methods.iter().any(|method| method == name);
+        assert!(methods.into_iter().all(needs), "{:?}", figure.needs);
+        let cycles = [1200, 800, 600, 400, 1000, 500];
+        let methods: Vec<_> = (methods.into_iter().zip(cycles))
+            .map(|(method, cycles)| (method, cycles, 900))
+            .collect();
+        let content = draw(figure, &results(vec![view("a", &methods)])).unwrap();
+        let row = &content.table.json()[0];
+        let speedup = |key: &str| row[key].as_f64().unwrap();
+        assert!((speedup("qru") - 1.2).abs() < 1e-9 && (speedup("het_qru") - 2.4).abs() < 1e-9);
+        let gains = content.text.iter().find(|text| text.contains("+25.0 %"));
+        assert!(gains.is_some(), "{:?}", content.text);
     }
 
     /// Without any result, figures are drawn with gaps, and claim nothing.

@@ -176,6 +176,7 @@ mod tests {
     use super::*;
     use crate::figures::results::tests::view;
     use quadrille_gpu::config::Config;
+    use serde_json::json;
 
     fn results(cycles: u64) -> Results {
         let methods = [
@@ -194,6 +195,7 @@ mod tests {
     fn the_summary_follows_the_results() {
         let slow = summary(&results(1500));
         assert!(slow.contains("1 view of 1 scene"), "{slow}");
+        assert!(slow.contains("of the only view (n = 1)"), "{slow}");
         assert!(
             slow.contains("1.33 for early termination (less than the published 1.80)"),
             "{slow}"
@@ -204,6 +206,29 @@ mod tests {
             "{fast}"
         );
         assert_ne!(slow, fast);
+    }
+
+    /// The share of the frame that is not raster follows from three published means and was not measured.
+    #[test]
+    fn a_derived_share_is_called_so() {
+        let mut results = results(1000);
+        results.views[0] = view(
+            "a",
+            &[
+                ("baseline", 2000, 3000),
+                ("het+qm", 900, 900),
+                ("compute", 3000, 3000),
+            ],
+        );
+        for (method, total) in results.views[0].methods.iter_mut().zip([4.0, 2.5, 5.0]) {
+            let frame = json!({ "total_ms": total, "raster_share": 0.9, "raster_ms": 0.9 * total });
+            method.report.insert("frame".to_owned(), frame);
+        }
+        let text = summary(&results);
+        assert!(
+            text.contains("10.0 % against 27.5 % (derived)") && !text.contains("measured"),
+            "{text}"
+        );
     }
 
     #[test]

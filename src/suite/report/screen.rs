@@ -218,13 +218,13 @@ fn unit_of(port: &UnitCycles) -> &'static str {
     port.name.strip_suffix("_out").unwrap_or(port.name)
 }
 
-/// Units of all runs, in pipeline order, without the ports of their caches.
+/// Units of all runs, in pipeline order, without the ports of their caches and their storages.
 fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
     let units = runs.iter().map(|(_, outcome)| &outcome.units);
     let all = units.max_by_key(|units| units.len());
     let all = all.into_iter().flatten();
-    let shown = all.filter(|port| port.kind != PortKind::Cache);
+    let shown = all.filter(|port| !matches!(port.kind, PortKind::Cache | PortKind::Storage));
     let mut names: Vec<_> = shown.map(unit_of).collect();
     names.dedup();
     names
