@@ -88,15 +88,17 @@ impl IssuePort {
     }
 
     /// Delays an item that arrived at `arrival` until its data is there at `ready`. The next unit has no room for it
-    /// before `room`.
+    /// before `room`, which is asked for only if the port has to wait.
     ///
     /// Cycles in which the item would wait for room behind the pipeline if it had its data are charged to the output.
     /// Cycles by which it came later than its predecessor are charged to the input: a latency that is the same for all
     /// items costs no throughput.
     #[inline]
-    pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle, room: Cycle) {
-        let room = room.saturating_sub(self.latency);
-        (self.activity).idle_until(room.min(ready), StallReason::Blocked);
+    pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle, room: impl Fn() -> Cycle) {
+        if ready > self.activity.accounted() {
+            let room = room().saturating_sub(self.latency);
+            (self.activity).idle_until(room.min(ready), StallReason::Blocked);
+        }
         self.activity.idle_for_data(arrival, ready);
         self.clock.wait_until(ready);
     }

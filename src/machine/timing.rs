@@ -179,17 +179,26 @@ impl Activity {
     }
 
     /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`], for an item that came
-    /// `later` cycles later than its predecessor, those up to `begin` to `reason`, and those up to `end` as busy.
+    /// `later` cycles later than its predecessor, those up to `begin` to [`StallReason::Contended`], and
+    /// those up to `end` as busy.
     #[inline(always)]
-    pub fn work_on_data(
-        &mut self,
-        later: Cycle,
-        ready: Cycle,
-        (begin, reason): (Cycle, StallReason),
-        end: Cycle,
-    ) {
+    pub fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
         let [starved, missed] = self.late_data(later, ready);
-        self.charge([starved, missed, (begin, reason.state()), (end, BUSY)]);
+        self.charge([
+            starved,
+            missed,
+            (begin, StallReason::Contended.state()),
+            (end, BUSY),
+        ]);
+    }
+
+    /// Charges the unaccounted cycles up to `ready` as [`Activity::work_on_data`], and those up to `room` to
+    /// [`StallReason::Full`].
+    #[cold]
+    #[inline(never)]
+    pub fn idle_for_room(&mut self, later: Cycle, ready: Cycle, room: Cycle) {
+        let [starved, missed] = self.late_data(later, ready);
+        self.charge([starved, missed, (room, StallReason::Full.state())]);
     }
 
     /// Charges for the wait until `ready` for the data of an item that came `later` cycles later than its

@@ -184,7 +184,7 @@ fn grid_coalescing_pays_where_tiles_outnumber_their_bins() {
         let [alone, both] = runs([112, 64], default, [without, with]);
         assert_eq!([alone.tc.evicted, both.tc.evicted], [0, 0], "{with}");
         assert_eq!([alone.tgc.items > 0, both.tgc.items > 0], [false, true]);
-        for bins in ["tgc.bins=2", "tgc.bins=256"] {
+        for bins in ["tgc.bins=64", "tgc.bins=256"] {
             let [_, other] = runs([112, 64], bins, [without, with]);
             assert_eq!(other.cycles, both.cycles, "{with}: {bins}");
         }

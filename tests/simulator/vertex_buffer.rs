@@ -61,7 +61,7 @@ fn vertex_warps_wait_for_room() {
         let full = tight.units[0]
             .idle
             .iter()
-            .find(|(reason, _)| reason == "full");
+            .find(|(reason, _)| reason == "full vertex_buffer");
         assert!(full.is_some_and(|(_, cycles)| *cycles > 0), "{variant}");
         if !variant.qru() {
             assert_eq!(tight.frame().pixels(), free.frame().pixels(), "{variant}");

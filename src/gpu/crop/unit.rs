@@ -235,12 +235,10 @@ impl Crop {
         let ready = access.ready;
         let begin = self.blend.serve(ready.max(*blended));
         let end = self.blend.free().max(begin + 1);
-        let reason = if TERMINATING && begin == self.held_until {
-            StallReason::Full
-        } else {
-            StallReason::Contended
-        };
-        (self.activity).work_on_data(later, ready, (begin, reason), end);
+        if TERMINATING && begin == self.held_until {
+            self.activity.idle_for_room(later, ready, begin);
+        }
+        self.activity.work_on_data(later, ready, begin, end);
         self.waiting.leave(begin);
         let done = begin + self.spec.blend_cycles;
         *blended = done;

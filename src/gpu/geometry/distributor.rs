@@ -58,6 +58,10 @@ where
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {
         self.next.release(primitive, at, state);
     }
+
+    fn free(&self) -> Cycle {
+        self.queue.entry(0)
+    }
 }
 
 /// The distributor, the geometry units of all GPCs, and the crossbar behind them.

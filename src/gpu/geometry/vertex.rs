@@ -154,6 +154,18 @@ impl VertexShading {
         self.counters.warps += 1;
         self.left_in_warp = self.spec.splats_per_warp;
     }
+
+    /// Holds the output until the results of the current warp are in the buffer. The fetch behind the unit has room for
+    /// another primitive at `room`.
+    fn wait_for_results(&mut self, room: Cycle) {
+        let ready = self.results_at;
+        // While the fetch has no room, nothing waits for the results.
+        self.pipe.hold_until(room.min(ready), StallReason::Blocked);
+        // With room in the buffer, they would have come so much earlier.
+        let with_room = ready.saturating_sub(self.delay);
+        self.pipe.hold_until(with_room, StallReason::Miss);
+        self.pipe.hold_until(ready, StallReason::Full);
+    }
 }
 
 impl Unit for VertexShading {
@@ -185,16 +197,12 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         }
         let mut left = arrival;
         for primitive in state.draw.primitives(splat) {
-            let start = self.pipe.start(arrival);
-            let ready = self.results_at.max(start);
-            // While the fetch behind the unit has no room, nothing waits for the results.
-            let room = next.free().min(ready);
-            self.pipe.hold_until(room, StallReason::Blocked);
-            // With room in the buffer, the results would have come so much earlier.
-            let with_room = self.results_at.saturating_sub(self.delay).min(ready);
-            self.pipe.hold_until(with_room, StallReason::Miss);
-            self.pipe.hold_until(ready, StallReason::Full);
-            let start = self.pipe.free();
+            let mut start = self.pipe.start(arrival);
+            // Most primitives follow others of their warp.
+            if self.results_at > start {
+                self.wait_for_results(next.free());
+                start = self.pipe.free();
+            }
             left = self.pipe.issue(primitive, start, 1, state, next);
         }
         self.left_at = left;

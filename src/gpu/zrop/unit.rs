@@ -193,7 +193,7 @@ impl Zrop {
             let entered = self.lookup.serve(self.waiting.entry(arrival));
             let ready = self.fetch(&beat, entered, state);
             let mut start = self.pipe.start(arrival);
-            self.pipe.hold_for_data(arrival, ready, 0);
+            self.pipe.hold_for_data(arrival, ready, || 0);
             for quads in beat.quads.chunks(self.width) {
                 start = self.pipe.free().max(ready).max(start);
                 for quad in quads {
@@ -419,7 +419,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 // Before the port is held for the quads: updates may have come while it was idle.
                 start = self.let_updates_in(start.max(self.pipe.free()), state);
                 self.pipe.start(arrival);
-                self.pipe.hold_for_data(arrival, ready, next.free());
+                self.pipe.hold_for_data(arrival, ready, || next.free());
                 let end = count.min(first + self.width);
                 let tile = beat.tile;
                 let mark = self.mark();
