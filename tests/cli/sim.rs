@@ -266,9 +266,10 @@ fn check_trace(path: &Path, document: &Value) {
             assert!(shares.iter().all(|s| (0.0..=100.0).contains(s)), "{event}");
             assert!(total == 0.0 || (total - 100.0).abs() < 0.5, "{event}");
         }
-        // The ports of caches have no timelines.
+        // The ports of caches and storages have no timelines.
+        const WITHOUT: [&str; 5] = ["_fill", "_write", "_buffer", "_fetch", "_updates"];
         let units = v["units"].as_object().unwrap().keys();
-        let units = units.filter(|name| !name.ends_with("_fill") && !name.ends_with("_write"));
+        let units = units.filter(|name| !WITHOUT.iter().any(|end| name.ends_with(end)));
         assert_eq!(names.len(), units.count());
         for name in &names {
             let samples = events

@@ -340,8 +340,6 @@ fn triangles_wait_for_room_before_they_wait_for_vertices() {
         one_by_one(c);
         c.gpu.vpo.primitives_per_cycle = Rate::new(1, 1000);
     });
-    assert!(
-        missed > 1_000 && held_up * 10 < missed,
-        "{missed} {held_up}"
-    );
+    // The first grid alone finds room.
+    assert!(missed > 5 * 500 && held_up == 500, "{missed} {held_up}");
 }

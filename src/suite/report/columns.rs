@@ -10,6 +10,8 @@ pub(super) const LINE: usize = 100;
 const LABEL: usize = 13;
 /// Characters of a method's column.
 const COLUMN: usize = 17;
+/// Characters of a cell, in front of a blank.
+pub(super) const CELL: usize = COLUMN - 1;
 /// Methods per page.
 pub(super) const COLUMNS_PER_PAGE: usize = (LINE - LABEL) / COLUMN;
 
@@ -28,7 +30,7 @@ pub(super) fn name(run: &VariantRun) -> String {
 pub(super) fn row<R>(text: &mut String, label: &str, runs: &[R], cell: impl Fn(&R) -> String) {
     let mut line = format!("{label:LABEL$}");
     for run in runs {
-        let cell: String = cell(run).chars().take(COLUMN - 1).collect();
+        let cell: String = cell(run).chars().take(CELL).collect();
         let _ = write!(line, "{cell:COLUMN$}");
     }
     text.push_str(line.trim_end());

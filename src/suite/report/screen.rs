@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::accelerator;
-use super::columns::{COLUMNS_PER_PAGE, LINE, name, row, short};
+use super::columns::{CELL, COLUMNS_PER_PAGE, LINE, name, row, short};
 use super::estimates;
 use super::ratios::{Ratios, times};
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
@@ -199,17 +199,15 @@ fn title(simulated: &Simulated<'_>, key: &str) -> String {
     format!("{}\n", line.trim_end())
 }
 
-/// The port that limits a run and its occupancy, or that none does and which comes closest.
+/// The port that limits a run, or that none does and which comes closest, and its occupancy if the cell has room for it.
 fn limit(critical: &UnitCycles) -> String {
-    let port = format!(
-        "{} {:.0}%",
-        critical.name,
-        critical.limiting_share() * 100.0
-    );
-    if critical.is_limiting() {
-        port
+    let none = if critical.is_limiting() { "" } else { "none, " };
+    let port = format!("{none}{}", critical.name);
+    let with_share = format!("{port} {:.0}%", critical.limiting_share() * 100.0);
+    if with_share.len() <= CELL {
+        with_share
     } else {
-        format!("none, {port}")
+        port
     }
 }
 
@@ -265,6 +263,18 @@ mod tests {
             rate: None,
             timeline: None,
         }
+    }
+
+    /// A share that does not fit into a cell is left out rather than cut.
+    #[test]
+    fn limits_have_their_share_or_none() {
+        let named = |name, full| UnitCycles {
+            name,
+            ..unit(0, &[("full", full), ("unused", 100 - full)])
+        };
+        assert_eq!(limit(&named("vertex_fetch", 99)), "vertex_fetch 99%");
+        assert_eq!(limit(&named("vertex_buffer", 93)), "vertex_buffer");
+        assert_eq!(limit(&named("crop", 50)), "none, crop 0%");
     }
 
     #[test]
