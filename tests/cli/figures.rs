@@ -287,6 +287,15 @@ fn charts_are_files_of_their_own() {
         let pdf = fs::read(place.path("out").join(name.replace(".svg", ".pdf"))).unwrap();
         assert!(pdf.starts_with(b"%PDF-1.7"));
     }
+    // The published 16 KB are those of rectangles of whole cache lines; at any position, fewer rectangles fit.
+    let fig20 = fs::read_to_string(place.path("out").join("fig20.json")).unwrap();
+    let fig20: Value = serde_json::from_str(&fig20).unwrap();
+    let ours = |n: usize| {
+        let quantity = fig20["published"][n]["quantity"].as_str().unwrap();
+        assert!(quantity.contains("random"), "{quantity}");
+        fig20["ours"][n].as_f64().unwrap()
+    };
+    assert!(ours(0) < 16.0 && (ours(1) - 16.0).abs() < 1e-9);
     let latex = fs::read_to_string(place.path("out").join("fig16.tex")).unwrap();
     assert!(latex.starts_with("\\begin{tabular}{llrrrrr}\n"), "{latex}");
     assert!(
