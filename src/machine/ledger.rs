@@ -114,7 +114,7 @@ impl Started {
         for (value, before) in changes.iter_mut().zip(self.marks.pop().unwrap_or_default()) {
             *value -= before;
         }
-        if let Some(outer) = self.marks.last_mut() {
+        for outer in &mut self.marks {
             add_to_row(outer, 0, &changes);
         }
         self.record.add(&changes, tile, at);
