@@ -24,9 +24,11 @@ pub fn parsed<T>(
 /// The expectation.
 pub fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
+    let number: u64 = number.ok_or("expected a whole number such as 200000 or 2e5")?;
+    let greatest = || u64::MAX >> (64 - 8 * size_of::<T>().min(8));
     number
-        .and_then(|number: u64| number.try_into().ok())
-        .ok_or_else(|| "expected a whole number such as 200000 or 2e5".to_owned())
+        .try_into()
+        .map_err(|_| format!("expected a whole number up to {}", greatest()))
 }
 
 /// Converts a float without a fraction.
@@ -118,6 +120,11 @@ mod tests {
         for text in ["", "-1", "1.5", "1e-3", "nan", "inf", "1e30", "ten"] {
             assert!(whole_number::<u64>(text).is_err(), "{text}");
         }
-        assert!(whole_number::<u32>("4294967296").is_err());
+        let beyond = |greatest| format!("expected a whole number up to {greatest}");
+        assert_eq!(whole_number::<u8>("256"), Err(beyond(255_u64)));
+        assert_eq!(
+            whole_number::<u32>("4294967296"),
+            Err(beyond(4_294_967_295))
+        );
     }
 }

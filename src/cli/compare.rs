@@ -17,6 +17,7 @@ use self::opened::{Kind, Opened, kind_of, warn_unmatched};
 use self::outputs::PageFacts;
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::least_psnr::check_psnr;
+use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
@@ -209,6 +210,20 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     if args.fail_over_share.is_some() && !args.layers {
         let expected = "--layers beside it, whose pixels it counts";
         return Err(Error::argument("--fail-over-share", expected, "none"));
+    }
+    if matches!(kind, Kind::Pictures | Kind::Films) {
+        let (views, reading) = (
+            args.views != ViewArgs::default(),
+            !args.reading.is_default(),
+        );
+        let given = [
+            (views, "flags about views"),
+            (reading, "--axes or --lod"),
+            (args.profile.is_some(), "--profile"),
+        ];
+        if let Some((_, flag)) = given.into_iter().find(|(is_given, _)| *is_given) {
+            return refused(flag, "scenes, or a scene and photos");
+        }
     }
     if args.sizes.photo_size && kind != Kind::Photos {
         return refused("--photo-size", "a scene and a folder of photos");

@@ -23,7 +23,7 @@ const MAX_VIEWS: u32 = 100;
 
 /// Flags about views: cameras of a file, a position, or a circle; without them, one view that shows the
 /// main content of the scene.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ViewArgs {
     /// Camera file: a cameras.json, a transforms.json, a camera_path.json, poses of ns-export cameras, a

@@ -18,6 +18,8 @@ pub struct SceneEncoding {
     /// Whether the file says by itself which axes it has. If not, the axes of the format's description apply,
     /// or [`LoadOptions::axes`].
     pub axes_stated: bool,
+    /// Number of levels of detail, of which one is read ([`LoadOptions::lod`]).
+    pub lod_levels: u32,
     /// Whether the file says that the scene was trained with antialiasing.
     pub antialiased: Option<bool>,
     /// Properties of a trained scene that no file of the format can hold.
@@ -36,11 +38,25 @@ impl SceneEncoding {
             compression: compression.into(),
             axes: SplatAxes::RDF,
             axes_stated: true,
+            lod_levels: 1,
             antialiased: None,
             losses,
             notes: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// Warns of options that the file does not follow.
+    pub(super) fn warn_of_unused(&mut self, options: LoadOptions) {
+        let own = self.axes;
+        let axes = options.axes.filter(|axes| *axes != own).map(|axes| {
+            format!("its axes are {own}; --axes {axes} is for an SPZ that does not state its own, and changes nothing")
+        });
+        let lod = (options.lod >= self.lod_levels).then(|| {
+            let lod = options.lod;
+            format!("it has no level of detail {lod}, which --lod asks for; only a streamed SOG has several")
+        });
+        self.warnings.extend(axes.into_iter().chain(lod));
     }
 }
 

@@ -137,6 +137,30 @@ fn flags_that_would_be_ignored_are_refused() {
     place.picture("a.npy", &["--eye", "1,1,1", "--width", "16"]);
     let line = "compare a.npy a.npy --fail-over-share 0.1 --html page";
     refuses(&place, line, &["--fail-over-share", "--layers"]);
+    for (flags, named) in [
+        ("--view 0", "flags about views"),
+        ("--width 8", "flags about views"),
+        ("--lod 1", "--lod"),
+        ("--profile gsplat", "--profile"),
+    ] {
+        let line = format!("compare a.npy a.npy {flags}");
+        refuses(&place, &line, &[named, "scenes", "found pictures"]);
+    }
+}
+
+#[test]
+fn options_that_a_scene_does_not_follow_are_warned_of() {
+    let place = Place::new();
+    for (flags, expected) in [
+        ("--axes LUF", "its axes are RDF; --axes LUF"),
+        ("--lod 2", "no level of detail 2"),
+    ] {
+        let output = place.expect(DONE, &words(&format!("info scene.ply {flags}")));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(expected), "{text}");
+        let errors = said(&place, &format!("convert scene.ply -o a.spz {flags}"));
+        assert!(errors.contains(expected), "{errors}");
+    }
 }
 
 #[test]

@@ -102,6 +102,7 @@ pub fn load_table_task(
         let mut table = (reader.table)(source)?;
         task.check()?;
         table.warn_of_rounding();
+        table.encoding.warn_of_unused(source.options);
         Ok(table)
     })
 }
@@ -187,6 +188,7 @@ fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {
         None => (reader.table)(source)?.into_scene_with(source.task)?,
     };
     scene.warn_of_rounding();
+    scene.encoding.warn_of_unused(source.options);
     Ok(scene)
 }
 

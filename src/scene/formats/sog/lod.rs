@@ -80,6 +80,7 @@ pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
         return Err(source.malformed("tree", "splats", "none at this level"));
     };
     let mut table = described(archive, &first, joined);
+    table.encoding.lod_levels = meta.lod_levels;
     table.encoding.compression += &format!(", level of detail {level} of {}", meta.lod_levels);
     table.file_bytes = archive.bytes_read().max(table.file_bytes);
     Ok(table)
