@@ -102,20 +102,6 @@ pub fn keep<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
     (mask_vector(simd, mask) & x.bitcast::<u32x16<S>>()).bitcast()
 }
 
-/// Not zero if any lane of a mask is set. Which bits are set is unspecified where that is cheaper.
-#[inline(always)]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "eight lanes have eight bits"
-)]
-pub fn mask_digest<S: Simd>(simd: S, mask: mask32x16<S>) -> u16 {
-    if has_mask_registers(simd) {
-        return mask_bits(mask);
-    }
-    let (low, high) = simd.split_mask32x16(mask);
-    (low | high).to_bitmask() as u16
-}
-
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
 /// double precision: 7.5e-8 before rounding).

@@ -5,7 +5,7 @@
 use fearless_simd::{f32x16, mask32x16, prelude::*};
 
 use super::layer_sink::BlendedLanes;
-use super::tile::{CORNER_PX, PixelBlock, PixelLanes};
+use super::tile::PixelBlock;
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 use quadrille_base::math::lanes::{exp2_where, keep};
 use quadrille_base::math::narrow;
@@ -27,7 +27,8 @@ pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
         StopRule::Never => (NEVER, 0.0),
         StopRule::Before(transmittance) => (BEFORE, narrow(transmittance)),
         StopRule::BeforeOrAt(transmittance) => (BEFORE_OR_AT, narrow(transmittance)),
-        StopRule::After(alpha) => (AFTER, narrow(1.0 - alpha)),
+        // A pixel without fragments is open.
+        StopRule::After(alpha) => (AFTER, narrow(1.0 - alpha).min(1.0 - f32::EPSILON)),
     }
 }
 
@@ -56,22 +57,19 @@ impl<S: Simd> Fragments<S> {
     }
 }
 
-/// log2 of the alphas of some splats, before the cut and the cap, each in the pixels of its own block: `blocks` of the tile
-/// whose first block has its pixels at `first_block` (x and y from the picture's centre). The vectors go through each
-/// step together.
+/// log2 of the alphas of some splats, before the cut and the cap, in the pixels of a block at `x` and `y` from the
+/// picture's centre. The vectors go through each step together.
 #[inline(always)]
 pub(super) fn exponents<S: Simd, const N: usize>(
     simd: S,
     splats: [&ProjectedSplat; N],
-    (first_block, blocks): ([f32x16<S>; 2], &[u8; N]),
+    [x, y]: [f32x16<S>; 2],
 ) -> [f32x16<S>; N] {
     let lane = |v: f32| f32x16::splat(simd, v);
     let mut u = [lane(0.0); N];
     let mut v = u;
     for i in 0..N {
-        let (s, block) = (splats[i], usize::from(blocks[i]));
-        let x = first_block[0] + lane(CORNER_PX[0][block]);
-        let y = first_block[1] + lane(CORNER_PX[1][block]);
+        let s = splats[i];
         u[i] = (-y).mul_add(lane(s.u_per_y), lane(s.u_at_centre));
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
@@ -109,45 +107,103 @@ pub(super) fn fragments<S: Simd, const N: usize>(
     fragments
 }
 
-/// Blends fragments of a splat's `colour` into their block. Pixels refuse a fragment if they were closed
-/// before, or if the fragment closes them.
-#[inline(always)]
-pub(super) fn blend<S: Simd, const STOP: u8>(
-    simd: S,
-    stop_at: f32,
-    fragments: &Fragments<S>,
-    colour: [f32; 3],
-    block: &mut PixelBlock,
-) -> BlendedLanes<S> {
-    let lane = |v: f32| f32x16::splat(simd, v);
-    let load = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
-    let (alpha, stop_at) = (fragments.alpha, lane(stop_at));
-    let before = load(&block.transmittance);
-    // Where alpha is 0, this is exactly `before`.
-    let mut left = (-before).mul_add(alpha, before);
-    // What takes a fragment, not what refuses it: masks of weights and counts then need no inversion.
-    let open = match STOP {
-        BEFORE => left.simd_ge(stop_at),
-        BEFORE_OR_AT => left.simd_gt(stop_at),
-        _ => before.simd_ge(lane(0.0)),
-    };
-    if STOP == NEVER {
-        left = left.max(lane(LEAST_TRANSMITTANCE));
+/// The pixels of a block, in registers.
+///
+/// The transmittance of an open pixel is a product of factors of at most 1. It never grows, so that the product alone says
+/// which fragments a pixel takes, also if it goes on behind the fragment that closes the pixel. The transmittance is
+/// kept beside it: a mask in the chain from fragment to fragment would double the chain's latency.
+#[derive(Clone, Copy)]
+pub(super) struct BlockLanes<S: Simd> {
+    /// Product of all factors; negative where the pixel was closed before it was loaded.
+    product: f32x16<S>,
+    transmittance: f32x16<S>,
+    colour: [f32x16<S>; 3],
+}
+
+impl<S: Simd> BlockLanes<S> {
+    #[inline(always)]
+    pub(super) fn load(simd: S, block: &PixelBlock) -> Self {
+        let [r, g, b] = &block.colour;
+        let product = f32x16::load_array_ref(simd, &block.transmittance);
+        Self {
+            product,
+            transmittance: product.abs(),
+            colour: [
+                f32x16::load_array_ref(simd, r),
+                f32x16::load_array_ref(simd, g),
+                f32x16::load_array_ref(simd, b),
+            ],
+        }
     }
-    if STOP == AFTER {
-        left = left.simd_le(stop_at).select(-left.abs(), left);
+
+    /// Stores the pixels; returns whether one is open.
+    #[inline(always)]
+    pub(super) fn store<const STOP: u8>(
+        &self,
+        simd: S,
+        stop_at: f32,
+        block: &mut PixelBlock,
+    ) -> bool {
+        let open = self.open::<STOP>(simd, stop_at);
+        // The sign bit marks a closed pixel, so a block needs no mask of its own.
+        open.select(self.transmittance, -self.transmittance)
+            .store_array(&mut block.transmittance);
+        for (sum, lanes) in block.colour.iter_mut().zip(&self.colour) {
+            lanes.store_array(sum);
+        }
+        open.to_bitmask() != 0
     }
-    // The sign bit marks a closed pixel, so a block needs no mask of its own.
-    open.select(left, -before.abs())
-        .store_array(&mut block.transmittance);
-    let weight = keep(simd, open, before * alpha);
-    for (sum, colour) in block.colour.iter_mut().zip(colour) {
-        weight.mul_add(lane(colour), load(sum)).store_array(sum);
+
+    /// The pixels that are open to further fragments.
+    #[inline(always)]
+    fn open<const STOP: u8>(&self, simd: S, stop_at: f32) -> mask32x16<S> {
+        let stop_at = f32x16::splat(simd, stop_at);
+        match STOP {
+            BEFORE => self.product.simd_ge(stop_at),
+            _ => self.product.simd_gt(stop_at),
+        }
     }
-    BlendedLanes {
-        over_cut: fragments.over_cut,
-        open,
-        before,
-        weight,
+
+    /// Whether a pixel is open.
+    #[inline(always)]
+    pub(super) fn is_open<const STOP: u8>(&self, simd: S, stop_at: f32) -> bool {
+        self.open::<STOP>(simd, stop_at).to_bitmask() != 0
+    }
+
+    /// Blends fragments of a splat's `colour`. Pixels refuse a fragment if they were closed before, or if the
+    /// fragment closes them.
+    #[inline(always)]
+    pub(super) fn blend<const STOP: u8>(
+        &mut self,
+        simd: S,
+        stop_at: f32,
+        fragments: &Fragments<S>,
+        colour: [f32; 3],
+    ) -> BlendedLanes<S> {
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let alpha = fragments.alpha;
+        let before = self.product;
+        let was_open = self.open::<STOP>(simd, stop_at);
+        // Where alpha is 0, this is exactly `before`.
+        self.product = (-before).mul_add(alpha, before);
+        if STOP == NEVER {
+            self.product = was_open.select(self.product.max(lane(LEAST_TRANSMITTANCE)), before);
+        }
+        // What takes a fragment, not what refuses it: masks of weights and counts then need no inversion.
+        let open = match STOP {
+            BEFORE | BEFORE_OR_AT => self.open::<STOP>(simd, stop_at),
+            _ => was_open,
+        };
+        self.transmittance = open.select(self.product, self.transmittance);
+        let weight = keep(simd, open, before * alpha);
+        for (sum, colour) in self.colour.iter_mut().zip(colour) {
+            *sum = weight.mul_add(lane(colour), *sum);
+        }
+        BlendedLanes {
+            over_cut: fragments.over_cut,
+            open,
+            before,
+            weight,
+        }
     }
 }

@@ -7,10 +7,10 @@ use fearless_simd::Simd;
 use rayon::prelude::*;
 
 use super::bin::TileGrid;
-use super::items::BATCH;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::LEAST_ALPHA;
 use super::renderer::{Clock, Renderer, area_of_tile, rows_by_tile};
+use super::runs::BATCH;
 use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile};
 use super::tile_layers::{BLOCKS, FloatLanes, accumulate};
 use super::{Counts, RenderSettings, RenderTimes, raster};

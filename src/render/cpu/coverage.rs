@@ -2,7 +2,6 @@
 
 use fearless_simd::{f32x16, i32x16, mask32x16, prelude::*, u32x8, u32x16};
 
-use super::items::BATCH;
 use super::tile::{BLOCK_PX, TILE_BLOCKS};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 #[cfg(target_arch = "x86_64")]
@@ -62,25 +61,20 @@ impl<S: Simd> Strips<S> {
         simd: S,
         splats: &[ProjectedSplat],
         live: u64,
-    ) -> [u64; BATCH] {
-        let mut masks = [0; BATCH];
+        masks: &mut [u64],
+    ) {
         #[cfg(target_arch = "x86_64")]
         if let fearless_simd::Level::Avx512(avx512) = simd.level() {
-            let mut before = [[0; 2]; BATCH];
-            for (before, splat) in before.iter_mut().zip(splats) {
+            for (mask, splat) in masks.iter_mut().zip(splats) {
                 let (inside, end) = self.ends(simd, splat);
-                *before = blocks_before_avx512(avx512, mask_bits(inside), end.into());
+                *mask = blocks_avx512(avx512, mask_bits(inside), end.into()) & live;
             }
-            for (mask, [left, right]) in masks.iter_mut().zip(before) {
-                *mask = right & !left & live;
-            }
-            return masks;
+            return;
         }
         for (mask, splat) in masks.iter_mut().zip(splats) {
             let (inside, end) = self.ends(simd, splat);
             *mask = columns_to_mask(simd, inside, end) & live;
         }
-        masks
     }
 
     /// The strips that a footprint reaches, and where it ends in each of them: from the ceiling of the left end to
@@ -127,18 +121,17 @@ fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u6
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    /// The blocks before the left ends and before the right ends, one byte per strip.
+    /// The blocks between the ends of each strip, one byte per strip.
     #[inline(always)]
-    fn blocks_before_avx512(
-        _token: Avx512,
-        inside: u16,
-        end: std::arch::x86_64::__m512,
-    ) -> [u64; 2] {
+    fn blocks_avx512(_token: Avx512, inside: u16, end: std::arch::x86_64::__m512) -> u64 {
         use std::arch::x86_64::*;
         const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
         let end = _mm512_maskz_cvt_roundps_epu32::<UP>(inside, end);
         // 2^end - 1, from a table of nine bytes.
         let before = _mm_set_epi64x(0xff, 0x7f3f_1f0f_0703_0100);
-        bytemuck::cast(_mm_shuffle_epi8(before, _mm512_cvtepi32_epi8(end)))
+        let before = _mm_shuffle_epi8(before, _mm512_cvtepi32_epi8(end));
+        let [blocks, _]: [u64; 2] =
+            bytemuck::cast(_mm_andnot_si128(before, _mm_unpackhi_epi64(before, before)));
+        blocks
     }
 );

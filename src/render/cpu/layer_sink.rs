@@ -31,7 +31,7 @@ pub(super) struct BlendedLanes<S: Simd> {
     pub(super) over_cut: mask32x16<S>,
     /// Pixels that took the fragment, if it is above the cut.
     pub(super) open: mask32x16<S>,
-    /// Transmittance in front of the fragment; negative where the pixel was closed.
+    /// Transmittance in front of the fragment; arbitrary where the pixel was closed.
     pub(super) before: f32x16<S>,
     /// Transmittance times alpha; 0 where nothing was blended.
     pub(super) weight: f32x16<S>,

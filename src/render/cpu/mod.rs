@@ -12,7 +12,6 @@ mod bin;
 mod blend;
 pub mod channels;
 mod coverage;
-mod items;
 mod layer_sink;
 mod layers;
 mod order;
@@ -20,6 +19,7 @@ mod probe;
 mod raster;
 pub mod reference;
 mod renderer;
+mod runs;
 mod tile;
 mod tile_layers;
 

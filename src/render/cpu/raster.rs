@@ -4,20 +4,22 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 
 use super::RenderSettings;
 use super::blend::{
-    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, Fragments, NEVER, blend, exponents, fragments,
+    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, BlockLanes, Fragments, NEVER, exponents, fragments,
     stop_kind,
 };
 use super::coverage::Strips;
-use super::items::{BATCH, GROUP, Items, Log};
 use super::layer_sink::LayerSink;
-use super::tile::{PixelBlock, PixelLanes, Tile};
+use super::runs::{BATCH, GROUP, PADDING, Run, Runs};
+use super::tile::{BLOCK_PX, PixelLanes, SINK, TILE_BLOCKS, Tile};
 use crate::preprocess::ProjectedSplat;
-use quadrille_base::math::lanes::{LaneCounts, has_mask_registers, mask_digest};
+use quadrille_base::math::lanes::{LaneCounts, has_mask_registers};
 use quadrille_base::math::prefetch;
 use quadrille_base::shading::cap_rounded_down;
 
-/// Distance in batches at which a splat's cache line is prefetched.
-const PREFETCH_BATCHES: usize = 2;
+/// Splats that are fetched, and whose blocks are found, together.
+const PART: usize = 16;
+/// Distance in splats at which a splat's cache line is prefetched.
+const PREFETCH_SPLATS: usize = 64;
 
 /// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the fragments
 /// blended, and stores it in the picture's `rows`. Stops early when every pixel is closed. Layers are
@@ -61,165 +63,188 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     limits: BlendLimits,
     sink: &mut L,
 ) {
-    let mut batch: [ProjectedSplat; BATCH] = bytemuck::Zeroable::zeroed();
-    let mut items = Items::new();
-    let mut log = Log::new();
+    let mut batch: Batch = bytemuck::Zeroable::zeroed();
+    batch[PADDING].log2_opacity = f32::NEG_INFINITY;
+    let mut alphas = Alphas([[0.0; 16]; BATCH]);
     let strips = Strips::new(simd, tile.origin);
+    let first_block = tile.first_block(simd);
     for (i, chunk) in list.chunks(BATCH).enumerate() {
         if tile.live == 0 {
             break;
         }
-        let ahead = list
-            .get((i + PREFETCH_BATCHES) * BATCH..)
-            .unwrap_or_default();
-        // One or three batches ahead could not be told apart from two on a busy machine (benches/NOTES.md).
-        for &entry in &ahead[..ahead.len().min(BATCH)] {
-            prefetch(splats, slot(entry));
+        let mut masks = [0; BATCH];
+        // In parts: a batch's loads at once would wait for each other, where the arithmetic of coverage hides them.
+        for first in (0..chunk.len()).step_by(PART) {
+            let entries = &chunk[first..chunk.len().min(first + PART)];
+            let ahead = list.get(i * BATCH + first + PREFETCH_SPLATS..);
+            for &entry in ahead.unwrap_or_default().iter().take(PART) {
+                prefetch(splats, slot(entry));
+            }
+            let part = &mut batch[first..first + entries.len()];
+            for ((at, splat), &entry) in part.iter_mut().enumerate().zip(entries) {
+                *splat = splats[slot(entry)];
+                sink.load(first + at, slot(entry), splat);
+            }
+            // Closed blocks are removed from the masks here, so that no splat is listed for them.
+            strips.block_masks(simd, part, tile.live, &mut masks[first..]);
         }
-        for ((at, splat), &entry) in batch.iter_mut().enumerate().zip(chunk) {
-            *splat = splats[slot(entry)];
-            sink.load(at, slot(entry), splat);
-        }
-        // Closed blocks are removed from the masks here, so no item is listed for them.
-        let masks = strips.block_masks(simd, &batch[..chunk.len()], tile.live);
-        items.list(simd, &masks);
+        let runs = Runs::of_masks(simd, &masks);
         let mut blender = Blender::<_, _, STOP> {
             simd,
             limits,
-            first_block: tile.first_block(simd),
-            pixels: &mut tile.blocks,
+            batch: &batch,
+            first_block,
+            pixels: BlockLanes::load(simd, &tile.blocks[SINK]),
+            block: SINK,
+            tile,
             counts: LaneCounts::new(simd),
             sink,
         };
         if has_mask_registers(simd) {
-            draw_in_groups(&mut blender, &batch, (&items, &mut log));
+            blender.draw_in_groups(&runs);
         } else {
-            draw_in_passes(&mut blender, &batch, (&items, &mut log));
+            blender.draw_in_passes(&runs, &mut alphas);
         }
-        tile.fragments_blended += blender.counts.sum(simd);
-        tile.live &= !log.closed(simd, &items);
+        blender.switch_to(SINK);
+        let blended = blender.counts.sum(simd);
+        tile.fragments_blended += blended;
     }
 }
 
-/// Blends the fragments of a batch's items.
+/// The splats of a batch, and [`PADDING`], whose alpha is zero everywhere.
+type Batch = [ProjectedSplat; BATCH + 1];
+
+/// Blends the fragments of a batch, block by block.
+///
+/// A block's pixels stay in registers while all splats of the batch are blended into it. Splat by splat, the pixels would be
+/// loaded and stored at each visit, which takes as many cycles as the arithmetic of blending.
 struct Blender<'a, S: Simd, L, const STOP: u8> {
     simd: S,
     limits: BlendLimits,
+    batch: &'a Batch,
+    tile: &'a mut Tile,
     /// x and y of the pixels of the tile's first block.
     first_block: [f32x16<S>; 2],
-    pixels: &'a mut [PixelBlock],
+    /// The block that is blended into.
+    block: usize,
+    /// Pixels of that block; its memory is out of date.
+    pixels: BlockLanes<S>,
     /// Fragments blended.
     counts: LaneCounts<S>,
     sink: &'a mut L,
 }
 
 impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
-    /// Blends the fragments of `splat`, which is number `number` of the batch, into a block; returns whether any
-    /// pixel is open to them, as the log of items has it.
+    /// Stores the block's pixels, and loads those of the next one.
     #[inline(always)]
-    fn blend(
-        &mut self,
-        fragments: &Fragments<S>,
-        (splat, number): (&ProjectedSplat, u8),
-        block: u8,
-    ) -> u16 {
-        let (simd, block) = (self.simd, usize::from(block));
-        let pixels = &mut self.pixels[block];
-        let blended = blend::<_, STOP>(simd, self.limits.stop_at, fragments, splat.colour, pixels);
-        let number = usize::from(number) % BATCH;
-        self.sink.add(simd, number, splat, block, &blended);
-        self.counts.add(simd, fragments.over_cut & blended.open);
-        mask_digest(simd, blended.open)
-    }
-
-    #[inline(always)]
-    #[allow(clippy::needless_pass_by_value, reason = "consumed, and inlined")]
-    fn blend_group(&mut self, ready: Shaded<'_, S>) {
-        // No branch between the four: the compiler would serialise their arithmetic behind it.
-        for i in 0..GROUP {
-            // Forcing the interleaving with empty assembly was tried (0.97 of the time) and not kept.
-            let splat = (ready.splats[i], ready.numbers[i]);
-            ready.open[i] = self.blend(&ready.fragments[i], splat, ready.blocks[i]);
-        }
-    }
-}
-
-/// A group of items with their shaded fragments, ready to be blended.
-struct Shaded<'a, S: Simd> {
-    fragments: [Fragments<S>; GROUP],
-    splats: [&'a ProjectedSplat; GROUP],
-    /// Numbers of the splats in the batch.
-    numbers: &'a [u8; GROUP],
-    blocks: &'a [u8; GROUP],
-    /// Takes whether any pixel is open to each fragment.
-    open: &'a mut [u16; GROUP],
-}
-
-/// Draws a batch's items in groups. A group is blended while the next one is shaded: the two are independent, and
-/// shading alone is a chain of latencies too long for a core to hide.
-#[inline(always)]
-fn draw_in_groups<S: Simd, L: LayerSink, const STOP: u8>(
-    blender: &mut Blender<'_, S, L, STOP>,
-    batch: &[ProjectedSplat; BATCH],
-    (items, log): (&Items, &mut Log),
-) {
-    let (simd, first_block, alpha_cap) =
-        (blender.simd, blender.first_block, blender.limits.alpha_cap);
-    let mut waiting: Option<Shaded<'_, S>> = None;
-    for ((numbers, blocks), open) in items.groups().zip(log.groups()) {
-        let splats = numbers.map(|number| &batch[usize::from(number) % BATCH]);
-        let exponents = exponents(simd, splats, (first_block, blocks));
-        let shaded = Shaded {
-            fragments: fragments(simd, alpha_cap, exponents),
-            splats,
-            numbers,
-            blocks,
-            open,
+    fn switch_to(&mut self, block: usize) {
+        let (simd, tile) = (self.simd, &mut *self.tile);
+        let is_open =
+            self.pixels
+                .store::<STOP>(simd, self.limits.stop_at, &mut tile.blocks[self.block]);
+        let live = tile.live & !(1 << (self.block % SINK));
+        tile.live = if is_open || self.block == SINK {
+            tile.live
+        } else {
+            live
         };
-        // Blending one group while the next is shaded takes 0.86 of the time of shading and blending in turn.
-        if let Some(ready) = waiting.replace(shaded) {
-            blender.blend_group(ready);
+        self.block = block;
+        self.pixels = BlockLanes::load(simd, &tile.blocks[block]);
+    }
+
+    /// x and y of a block's pixels, from the picture's centre.
+    #[inline(always)]
+    fn positions(&self, block: usize) -> [f32x16<S>; 2] {
+        let [column, row] = [block % TILE_BLOCKS, block / TILE_BLOCKS];
+        let [x, y] = self.first_block;
+        [x + (column * BLOCK_PX) as f32, y + (row * BLOCK_PX) as f32]
+    }
+
+    /// Blends the fragments of splat `number` of the batch.
+    #[inline(always)]
+    fn blend(&mut self, fragments: &Fragments<S>, number: usize) {
+        let (simd, splat) = (self.simd, &self.batch[number]);
+        let stop_at = self.limits.stop_at;
+        let blended = self
+            .pixels
+            .blend::<STOP>(simd, stop_at, fragments, splat.colour);
+        self.sink
+            .add(simd, number % BATCH, splat, self.block, &blended);
+        self.counts.add(simd, fragments.over_cut & blended.open);
+    }
+
+    #[inline(always)]
+    fn blend_group(&mut self, group: &Shaded<S>) {
+        // No branch between the four: the compiler would serialise their arithmetic behind it.
+        for (fragments, &number) in group.fragments.iter().zip(&group.numbers) {
+            self.blend(fragments, number);
         }
     }
-    if let Some(ready) = waiting {
-        blender.blend_group(ready);
+
+    /// Shades the next splats of a run, at pixels of the given positions.
+    #[inline(always)]
+    fn shade(&self, run: &mut Run, positions: [f32x16<S>; 2]) -> Shaded<S> {
+        let numbers = run.group();
+        let splats = numbers.map(|number| &self.batch[number]);
+        let exponents = exponents(self.simd, splats, positions);
+        Shaded {
+            fragments: fragments(self.simd, self.limits.alpha_cap, exponents),
+            numbers,
+        }
+    }
+
+    /// Draws the runs in groups. A group is blended while the next one is shaded, also from block to block: the two are
+    /// independent, and shading alone is a chain of latencies too long for a core to hide.
+    #[inline(always)]
+    fn draw_in_groups(&mut self, runs: &Runs) {
+        let mut waiting = self.shade(&mut Run::EMPTY, self.first_block);
+        for (block, mut run) in runs.iter() {
+            let positions = self.positions(block);
+            let shaded = self.shade(&mut run, positions);
+            self.blend_group(&waiting);
+            self.switch_to(block);
+            waiting = shaded;
+            while !run.is_empty() && self.pixels.is_open::<STOP>(self.simd, self.limits.stop_at) {
+                let shaded = self.shade(&mut run, positions);
+                self.blend_group(&waiting);
+                waiting = shaded;
+            }
+        }
+        self.blend_group(&waiting);
+    }
+
+    /// As [`draw_in_groups`](Self::draw_in_groups), where vector registers are too few for the arithmetic of a whole visit:
+    /// exponents, alphas and blending in passes of their own, each with its constants in registers.
+    #[inline(always)]
+    fn draw_in_passes(&mut self, runs: &Runs, Alphas(lanes): &mut Alphas) {
+        let simd = self.simd;
+        for (block, run) in runs.iter() {
+            let positions = self.positions(block);
+            for (i, number) in run.enumerate() {
+                let [exponent] = exponents(simd, [&self.batch[number]], positions);
+                exponent.store_array(&mut lanes[i % BATCH]);
+            }
+            for lanes in &mut lanes[..run.len()] {
+                let exponent = f32x16::load_array_ref(simd, lanes);
+                let [fragments] = fragments(simd, self.limits.alpha_cap, [exponent]);
+                fragments.alpha.store_array(lanes);
+            }
+            self.switch_to(block);
+            for (i, number) in run.enumerate() {
+                let alpha = f32x16::load_array_ref(simd, &lanes[i % BATCH]);
+                self.blend(&Fragments::of_alpha(simd, alpha), number);
+            }
+        }
     }
 }
 
-/// Items that go through a pass before the next pass takes them.
-const PASS: usize = 64;
+/// A group of a run's splats, and their fragments, ready to be blended.
+struct Shaded<S: Simd> {
+    fragments: [Fragments<S>; GROUP],
+    /// Numbers of the splats in the batch.
+    numbers: [usize; GROUP],
+}
 
-/// Values of the items of a pass.
+/// Exponents, then alphas, of a run's splats.
 #[repr(align(64))]
-struct PassLanes([PixelLanes; PASS]);
-
-/// As [`draw_in_groups`], where vector registers are too few for the arithmetic of a whole item: exponents, alphas and
-/// blending in passes of their own, each with its constants in registers.
-#[inline(always)]
-fn draw_in_passes<S: Simd, L: LayerSink, const STOP: u8>(
-    blender: &mut Blender<'_, S, L, STOP>,
-    batch: &[ProjectedSplat; BATCH],
-    (items, log): (&Items, &mut Log),
-) {
-    let (simd, first_block, alpha_cap) =
-        (blender.simd, blender.first_block, blender.limits.alpha_cap);
-    let splat = |number: u8| &batch[usize::from(number) % BATCH];
-    let mut lanes = PassLanes([[0.0; 16]; PASS]);
-    for ((numbers, blocks), open) in items.parts(PASS).zip(log.parts(PASS)) {
-        let lanes = &mut lanes.0[..numbers.len()];
-        for (lanes, (&number, &block)) in lanes.iter_mut().zip(numbers.iter().zip(blocks)) {
-            let [exponent] = exponents(simd, [splat(number)], (first_block, &[block]));
-            exponent.store_array(lanes);
-        }
-        for lanes in &mut *lanes {
-            let exponent = f32x16::load_array_ref(simd, lanes);
-            let [fragments] = fragments(simd, alpha_cap, [exponent]);
-            fragments.alpha.store_array(lanes);
-        }
-        let items = numbers.iter().zip(blocks).zip(open);
-        for (lanes, ((&number, &block), open)) in lanes.iter().zip(items) {
-            let fragments = Fragments::of_alpha(simd, f32x16::load_array_ref(simd, lanes));
-            *open = blender.blend(&fragments, (splat(number), number), block);
-        }
-    }
-}
+struct Alphas([PixelLanes; BATCH]);

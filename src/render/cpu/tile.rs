@@ -20,9 +20,8 @@ pub(super) struct PixelBlock {
     pub(super) colour: [PixelLanes; 3],
 }
 
-/// Index of the block of closed pixels beyond a tile's own blocks; padding items go there.
-pub(super) const SINK: u8 = 64;
-const _: () = assert!(SINK as usize == TILE_BLOCKS * TILE_BLOCKS);
+/// Index of the block of closed pixels beyond a tile's own blocks; what is blended there has no effect.
+pub(super) const SINK: usize = TILE_BLOCKS * TILE_BLOCKS;
 
 /// One value for each pixel of a block, row by row.
 pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
@@ -36,19 +35,6 @@ pub(super) struct Tile {
     pub(super) origin: [f32; 2],
     pub(super) fragments_blended: u64,
 }
-
-/// First pixel of each block from the first one of the tile: columns and rows. The tables are indexed with any `u8`, so
-/// that no index is checked in the inner loop.
-pub(super) static CORNER_PX: [[f32; 256]; 2] = {
-    let mut corners = [[0.0; 256]; 2];
-    let mut block = 0;
-    while block <= SINK as usize {
-        corners[0][block] = (block % TILE_BLOCKS * BLOCK_PX) as f32;
-        corners[1][block] = (block / TILE_BLOCKS * BLOCK_PX) as f32;
-        block += 1;
-    }
-    corners
-};
 
 /// The area of a tile in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +62,7 @@ impl Tile {
             origin,
             fragments_blended: 0,
         };
-        // All pixels of the sink are closed, so padding items have no effect and groups need no tail loop.
-        tile.blocks[usize::from(SINK)].transmittance = [-1.0; 16];
+        tile.blocks[SINK].transmittance = [-1.0; 16];
         if area.size_px != [TILE_PX; 2] {
             tile.close_outside(area.size_px);
         }
@@ -85,7 +70,7 @@ impl Tile {
     }
 
     fn close_outside(&mut self, size_px: [usize; 2]) {
-        for (b, block) in self.blocks[..usize::from(SINK)].iter_mut().enumerate() {
+        for (b, block) in self.blocks[..SINK].iter_mut().enumerate() {
             let corner = [b % TILE_BLOCKS * BLOCK_PX, b / TILE_BLOCKS * BLOCK_PX];
             for (i, t) in block.transmittance.iter_mut().enumerate() {
                 let inside =

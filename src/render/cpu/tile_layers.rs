@@ -4,9 +4,9 @@
 use fearless_simd::{dispatch, f32x16, prelude::*, u32x16};
 
 use super::LayerSettings;
-use super::items::BATCH;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID, SplatGeometry};
+use super::runs::BATCH;
 use super::tile::{BLOCK_PX, PixelBlock, PixelLanes, TILE_BLOCKS};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::image::Layer;

@@ -1,0 +1,161 @@
+//! The work list of a batch: the splats of each block.
+
+use fearless_simd::{prelude::*, u8x64, u64x8};
+
+use super::tile::TILE_BLOCKS;
+
+/// Splats that are shaded together where there are registers for them.
+pub(super) const GROUP: usize = 4;
+/// Splats per batch, one bit each of a block's word.
+pub(super) const BATCH: usize = 64;
+/// Number of the splat that fills the last group of a run.
+pub(super) const PADDING: usize = BATCH;
+const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
+const _: () = assert!(BATCH == 64 && BLOCKS == 64);
+
+/// The splats that are left of a block's run, one bit each; iterates over their numbers, nearest first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run(u64);
+
+impl Run {
+    pub(super) const EMPTY: Self = Self(0);
+
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The numbers of the next splats, with [`PADDING`] behind the last one.
+    #[inline(always)]
+    pub(super) fn group(&mut self) -> [usize; GROUP] {
+        // No branch: the number of trailing zeros of zero is `PADDING`.
+        let mut numbers = [PADDING; GROUP];
+        for number in &mut numbers {
+            *number = self.0.trailing_zeros() as usize;
+            self.0 &= self.0.wrapping_sub(1);
+        }
+        numbers
+    }
+}
+
+impl Iterator for Run {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let number = self.0.trailing_zeros() as usize;
+        self.0 &= self.0.wrapping_sub(1);
+        (number < BATCH).then_some(number)
+    }
+}
+
+/// The runs of all blocks.
+pub(super) struct Runs {
+    splats: [u64; BLOCKS],
+    /// The blocks with a run.
+    reached: u64,
+}
+
+impl Runs {
+    /// The runs of splats whose masks have bit `8 * row + column` for each block that they reach.
+    #[inline(always)]
+    pub(super) fn of_masks<S: Simd>(simd: S, masks: &[u64; BATCH]) -> Self {
+        let (splats, reached) = transposed(simd, masks);
+        Self { splats, reached }
+    }
+
+    /// Blocks with a run, and their runs.
+    #[inline(always)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, Run)> {
+        Run(self.reached).map(|block| (block, Run(self.splats[block])))
+    }
+}
+
+/// Turns masks of blocks, one per splat, into masks of splats, one per block; also returns the blocks in any mask.
+#[inline(always)]
+fn transposed<S: Simd>(simd: S, masks: &[u64; BATCH]) -> ([u64; BLOCKS], u64) {
+    /// Exchanges the bits of `low` with the bits `BITS` above them.
+    #[inline(always)]
+    fn exchange<S: Simd, const BITS: u32>(words: u64x8<S>, low: u64) -> u64x8<S> {
+        let other = (words >> BITS ^ words) & low;
+        words ^ other ^ other << BITS
+    }
+    let mut rows = [u8x64::splat(simd, 0); 8];
+    let mut reached = u64x8::splat(simd, 0);
+    for (row, words) in rows.iter_mut().zip(masks.as_chunks::<8>().0) {
+        let words = u64x8::load_array_ref(simd, words);
+        reached |= words;
+        // A matrix of bytes, splat by row of blocks, becomes one of row by splat: three shuffles.
+        let mut halves = words.bitcast::<u8x64<S>>().split();
+        for _ in 0..3 {
+            halves = halves.0.interleave(halves.1);
+        }
+        let words = simd.combine_u8x32(halves.0, halves.1).bitcast::<u64x8<S>>();
+        // Each word is a matrix of bits, splat by column.
+        let words = exchange::<S, 7>(words, 0x00aa_00aa_00aa_00aa);
+        let words = exchange::<S, 14>(words, 0x0000_cccc_0000_cccc);
+        let words = exchange::<S, 28>(words, 0x0000_0000_f0f0_f0f0);
+        *row = words.bitcast();
+    }
+    // Bytes of all eight go together into the words of their blocks.
+    for _ in 0..3 {
+        let mut shuffled = rows;
+        for i in 0..4 {
+            (shuffled[2 * i], shuffled[2 * i + 1]) = rows[i].interleave(rows[i + 4]);
+        }
+        rows = shuffled;
+    }
+    let mut runs = [0; BLOCKS];
+    for (runs, row) in runs.as_chunks_mut::<8>().0.iter_mut().zip(rows) {
+        row.bitcast::<u64x8<S>>().store_array(runs);
+    }
+    (
+        runs,
+        reached.to_array().iter().fold(0, |all, word| all | word),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fearless_simd::dispatch;
+    use quadrille_base::math::SimdLevel;
+
+    #[test]
+    fn each_block_has_a_run_of_the_splats_that_reach_it() {
+        let mut word = 1_u64;
+        let masks: [u64; 64] = std::array::from_fn(|_| {
+            word = word
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            word.rotate_left(17) & 0xf0ff_ffff_ffff_fffe
+        });
+        for level in SimdLevel::all() {
+            let runs = dispatch!(level.frame_level(), simd => Runs::of_masks(simd, &masks));
+            let reached = masks.iter().fold(0, |all, mask| all | mask);
+            let blocks: Vec<usize> = runs.iter().map(|(block, _)| block).collect();
+            assert_eq!(blocks, Run(reached).collect::<Vec<_>>(), "{}", level.name());
+            for (block, mut run) in runs.iter() {
+                let splats = (0..BATCH).filter(|&splat| masks[splat] >> block & 1 == 1);
+                let mut expected: Vec<usize> = splats.collect();
+                assert_eq!(
+                    run.collect::<Vec<_>>(),
+                    expected,
+                    "{}: {block}",
+                    level.name()
+                );
+                expected.resize(expected.len().next_multiple_of(GROUP), PADDING);
+                let groups: Vec<usize> =
+                    std::iter::from_fn(|| (!run.is_empty()).then(|| run.group()))
+                        .flatten()
+                        .collect();
+                assert_eq!(groups, expected, "{}: {block}", level.name());
+            }
+        }
+    }
+}
