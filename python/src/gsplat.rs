@@ -8,15 +8,13 @@ use pyo3::prelude::*;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, ProjectedSplat, RenderSettings, Renderer, SimdLevel, SplatRows,
-    SplatSlices, SplatTable,
+    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows, SplatSlices, SplatTable,
 };
 use quadrille_base::image::check_memory;
-use quadrille_scene::BLOCK;
-use rayon::prelude::*;
 
 use crate::arrays::{Floats, array, numbers, rows};
 use crate::errors::to_python;
+use crate::pairs::{Named, Pairs};
 use crate::run::{Call, run};
 use crate::scene::output_format;
 
@@ -98,180 +96,6 @@ fn cameras_of(
     };
     cameras.map(camera).collect()
 }
-
-/// The splats that cameras see, one element per pair of a camera and a splat.
-#[derive(Default)]
-struct Pairs {
-    cameras: Vec<i64>,
-    splats: Vec<i64>,
-    radii: Vec<[i32; 2]>,
-    means: Vec<[f32; 2]>,
-    depths: Vec<f32>,
-    conics: Vec<[f32; 3]>,
-    opacities: Vec<f32>,
-}
-
-impl Pairs {
-    /// Memory for every pair of a camera and a splat.
-    fn zeroed(pairs: usize) -> Self {
-        Self {
-            radii: vec![[0; 2]; pairs],
-            means: vec![[0.0; 2]; pairs],
-            depths: vec![0.0; pairs],
-            conics: vec![[0.0; 3]; pairs],
-            opacities: vec![0.0; pairs],
-            ..Self::default()
-        }
-    }
-
-    /// Adds the splats that a camera sees, on all threads: at the end if `splats` is `None`, else at their rows of so many.
-    fn add(&mut self, camera: usize, view: &Camera, renderer: &Renderer, splats: Option<usize>) {
-        let centre = [view.width, view.height].map(|side| side as f32 / 2.0);
-        let chunks = renderer.drawn_chunks().map(|(splats, _)| splats);
-        let chunks: Vec<&[ProjectedSplat]> = chunks.filter(|chunk| !chunk.is_empty()).collect();
-        let first = match splats {
-            Some(splats) => camera * splats,
-            None => self.grow(camera, chunks.iter().map(|chunk| chunk.len()).sum()),
-        };
-        let mut rest = self.part(first);
-        let mut parts = Vec::with_capacity(chunks.len());
-        let mut taken = 0;
-        for chunk in chunks {
-            // Rows ascend from chunk to chunk.
-            let end = match splats {
-                Some(_) => chunk[chunk.len() - 1].index as usize + 1,
-                None => taken + chunk.len(),
-            };
-            let (part, after) = rest.split_at(end - taken);
-            parts.push((part, chunk, taken));
-            (rest, taken) = (after, end);
-        }
-        let (parts, level) = (parts.into_par_iter(), SimdLevel::best());
-        parts.for_each(|(mut part, chunk, taken)| {
-            for (block, of_block) in chunk.chunks(BLOCK).enumerate() {
-                let radii = ProjectedSplat::radii_of(level, of_block);
-                for (lane, splat) in of_block.iter().enumerate() {
-                    let at = match splats {
-                        Some(_) => splat.index as usize - taken,
-                        None => block * BLOCK + lane,
-                    };
-                    part.write(at, splat, radii[lane], centre);
-                }
-            }
-        });
-    }
-
-    /// Adds zeros for the splats of a camera; returns the place of the first one.
-    fn grow(&mut self, camera: usize, seen: usize) -> usize {
-        /// The first values come as zeroed memory, which the threads that write them touch first.
-        fn grow<T: Clone>(values: &mut Vec<T>, more: usize, value: T) {
-            if values.is_empty() {
-                *values = vec![value; more];
-            } else {
-                values.reserve_exact(more);
-                values.resize(values.len() + more, value);
-            }
-        }
-        let first = self.depths.len();
-        let camera = i64::try_from(camera).unwrap_or(i64::MAX);
-        grow(&mut self.cameras, seen, camera);
-        grow(&mut self.splats, seen, 0);
-        grow(&mut self.radii, seen, [0; 2]);
-        grow(&mut self.means, seen, [0.0; 2]);
-        grow(&mut self.depths, seen, 0.0);
-        grow(&mut self.conics, seen, [0.0; 3]);
-        grow(&mut self.opacities, seen, 0.0);
-        first
-    }
-
-    /// The pairs from `first` on.
-    fn part(&mut self, first: usize) -> Part<'_> {
-        Part {
-            splats: self.splats.get_mut(first..).unwrap_or_default(),
-            radii: &mut self.radii[first..],
-            means: &mut self.means[first..],
-            depths: &mut self.depths[first..],
-            conics: &mut self.conics[first..],
-            opacities: &mut self.opacities[first..],
-        }
-    }
-
-    /// The arrays by their names in `meta`, with `shape` in front.
-    fn into_arrays<'py>(self, py: Python<'py>, shape: Option<[usize; 2]>) -> PyResult<Named<'py>> {
-        let mut named = Vec::new();
-        let shape = match shape {
-            Some(shape) => shape.to_vec(),
-            None => {
-                let pairs = [self.splats.len()];
-                named.push(("batch_ids", array(py, vec![0_i64; pairs[0]], &pairs)?));
-                named.push(("camera_ids", array(py, self.cameras, &pairs)?));
-                named.push(("gaussian_ids", array(py, self.splats, &pairs)?));
-                pairs.to_vec()
-            }
-        };
-        let with = |last: usize| [shape.as_slice(), &[last]].concat();
-        named.push(("radii", array(py, self.radii.into_flattened(), &with(2))?));
-        named.push(("means2d", array(py, self.means.into_flattened(), &with(2))?));
-        named.push(("depths", array(py, self.depths, &shape)?));
-        named.push(("conics", array(py, self.conics.into_flattened(), &with(3))?));
-        named.push(("opacities", array(py, self.opacities, &shape)?));
-        Ok(named)
-    }
-}
-
-/// Consecutive pairs.
-struct Part<'a> {
-    /// Empty if pairs are found by their place.
-    splats: &'a mut [i64],
-    radii: &'a mut [[i32; 2]],
-    means: &'a mut [[f32; 2]],
-    depths: &'a mut [f32],
-    conics: &'a mut [[f32; 3]],
-    opacities: &'a mut [f32],
-}
-
-impl Part<'_> {
-    fn split_at(self, pairs: usize) -> (Self, Self) {
-        let splats = self.splats.split_at_mut(pairs.min(self.splats.len()));
-        let radii = self.radii.split_at_mut(pairs);
-        let means = self.means.split_at_mut(pairs);
-        let depths = self.depths.split_at_mut(pairs);
-        let conics = self.conics.split_at_mut(pairs);
-        let opacities = self.opacities.split_at_mut(pairs);
-        let first = Self {
-            splats: splats.0,
-            radii: radii.0,
-            means: means.0,
-            depths: depths.0,
-            conics: conics.0,
-            opacities: opacities.0,
-        };
-        let rest = Self {
-            splats: splats.1,
-            radii: radii.1,
-            means: means.1,
-            depths: depths.1,
-            conics: conics.1,
-            opacities: opacities.1,
-        };
-        (first, rest)
-    }
-
-    #[inline]
-    fn write(&mut self, at: usize, splat: &ProjectedSplat, radii: [u32; 2], centre: [f32; 2]) {
-        if let Some(row) = self.splats.get_mut(at) {
-            *row = i64::from(splat.index);
-        }
-        self.radii[at] = radii.map(|radius| i32::try_from(radius).unwrap_or(i32::MAX));
-        self.means[at] = [splat.mean_px[0] + centre[0], splat.mean_px[1] + centre[1]];
-        self.depths[at] = splat.depth;
-        self.conics[at] = splat.conic();
-        self.opacities[at] = splat.opacity();
-    }
-}
-
-/// Arrays by their names.
-type Named<'py> = Vec<(&'static str, Bound<'py, PyAny>)>;
 
 /// Channels [C, H, W, X], alphas [C, H, W, 1], arrays of `meta`, and the number of rows that were left out.
 type Rasterized<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64);
@@ -356,8 +180,10 @@ pub(crate) fn rasterize<'py>(
             )?;
             invalid = invalid.max(rows.invalid() + drawn.invalid_rows);
             if drawing.meta {
-                let all = (!is_packed).then_some(splats);
-                pairs_of.add(index, camera, &renderer, all);
+                match is_packed {
+                    true => pairs_of.append(index, camera, &renderer),
+                    false => pairs_of.write(index * splats, camera, &renderer),
+                }
             }
         }
         if splats <= KEPT_SPLATS

@@ -11,6 +11,7 @@ mod camera;
 mod convert;
 mod errors;
 mod gsplat;
+mod pairs;
 mod picture;
 mod render;
 mod run;

@@ -91,10 +91,10 @@ impl Renderer {
         self.projected = view.kept.into_projected();
         frame.resize(camera.width, camera.height);
         let grid = TileGrid::new(camera.width, camera.height);
-        self.list(grid, settings, &mut clock, task);
+        let drawn = self.raster(frame, grid, (camera, settings), (&mut clock, task));
         let counts = Counts {
             splats_in_frustum: splats_in_view as u64,
-            ..self.counts(self.raster(frame, grid, camera, settings, task))
+            ..self.counts(drawn)
         };
         let mut times = clock.stop();
         times.preprocess = view.preprocess;

@@ -4,10 +4,13 @@
 //! turn the counts into positions, and each share writes to its own positions, so the lists do not
 //! depend on the number of threads. Then every tile's list is sorted by itself, in the caches of one
 //! core: most splats are in one or two lists, and a list is far shorter than the frame's.
+//!
+//! Tiles are independent. Where all lists together would be long, rows of tiles are filled, sorted and drawn band by band.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use fearless_simd::{dispatch, mask32x16, prelude::*, u32x16};
+use fearless_simd::{dispatch, i32x16, mask32x16, prelude::*, u32x16};
 use rayon::prelude::*;
 
 use super::order::Sorter;
@@ -39,15 +42,34 @@ const LISTED: usize = 4 * SPANS + LANES;
 const COUNTERS: usize = 2;
 /// A tile and the number of one of its counters.
 type Counter = [usize; 2];
+/// Most entries of the lists that are filled at once, unless one row of tiles has more: 24 MiB. Frames of a million splats
+/// at 980x545 have fewer.
+const MOST_ENTRIES: usize = 3 << 20;
 
-/// The lists of all tiles, in one array; kept between frames.
-#[derive(Debug, Default)]
+/// The lists of a band of tiles, in one array; kept between frames.
+#[derive(Debug)]
 pub(super) struct TileLists {
     /// Entries, tile after tile.
     entries: Buffer<u64>,
     /// End of each tile's list.
     ends: Vec<usize>,
     shares: Vec<ChunkShare>,
+    /// Entries of a band, unless it is one row of tiles.
+    pub(super) most_entries: usize,
+    /// Entries of the frame's longest band.
+    longest: usize,
+}
+
+impl Default for TileLists {
+    fn default() -> Self {
+        Self {
+            entries: Buffer::default(),
+            ends: Vec::new(),
+            shares: Vec::new(),
+            most_entries: MOST_ENTRIES,
+            longest: 0,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +83,8 @@ pub(super) struct TileGrid {
 /// A contiguous part of the chunks of splats.
 #[derive(Debug, Default)]
 struct ChunkShare {
-    chunks: std::ops::Range<usize>,
-    /// Entries per tile and counter, then the position of each one's next entry.
+    chunks: Range<usize>,
+    /// Entries per tile of the frame and counter, then the position of each one's next entry in its band.
     positions: Vec<[usize; COUNTERS]>,
 }
 
@@ -75,17 +97,23 @@ impl TileGrid {
         }
     }
 
-    /// Divides the grid of a picture into grids of at most `rows` rows, from the top.
+    /// Divides the grid into grids of at most `rows` rows, from the top.
     pub(super) fn bands(self, rows: usize) -> impl Iterator<Item = Self> {
-        (0..self.rows).step_by(rows).map(move |first_row| Self {
-            rows: rows.min(self.rows - first_row),
-            first_row,
+        (0..self.rows).step_by(rows).map(move |first| Self {
+            rows: rows.min(self.rows - first),
+            first_row: self.first_row + first,
             ..self
         })
     }
 
     pub(super) fn len(self) -> usize {
         self.columns * self.rows
+    }
+
+    /// The tiles of this band in the grid that it is a part of.
+    pub(super) fn tiles_in(self, whole: Self) -> Range<usize> {
+        let first = (self.first_row - whole.first_row) * self.columns;
+        first..first + self.len()
     }
 
     /// Columns and rows of the tiles that bounds touch, first and last; rows are counted from the first one of the grid.
@@ -134,8 +162,9 @@ impl TileGrid {
                 let [[column, last_column], [row, last_row]] = self.span(simd, &words);
                 let (right, below) = (last_column - column, last_row - row);
                 let one = u32x16::splat(simd, 1);
-                let some = mask32x16::from_bitmask(simd, (1 << bounds.len()) - 1);
-                // Where the bounds lie outside the grid, the number of further rows is negative, and so wide.
+                // Where the bounds lie outside the grid, the number of further rows is negative.
+                let inside = below.bitcast::<i32x16<S>>().simd_ge(i32x16::splat(simd, 0));
+                let some = inside & mask32x16::from_bitmask(simd, (1 << bounds.len()) - 1);
                 let wide = some & (right | below).simd_gt(one);
                 let narrow = some & !wide;
                 let right = narrow & right.simd_eq(one);
@@ -222,16 +251,23 @@ impl ChunkShare {
         }
     }
 
-    /// Writes entries to their positions.
+    /// Writes entries of a band, which has the positions of `tiles`, to their positions. A band that is not the whole grid
+    /// takes the first counter of each tile, since others take turns at the second one than when they were counted.
     #[inline(always)]
-    fn fill<S: Simd>(&mut self, simd: S, grid: TileGrid, frame: &Projected, entries: &[AtomicU64]) {
-        let positions = &mut self.positions[..];
+    fn fill<S: Simd, const IS_WHOLE: bool>(
+        &mut self,
+        simd: S,
+        (band, tiles): (TileGrid, Range<usize>),
+        frame: &Projected,
+        entries: &[AtomicU64],
+    ) {
+        let positions = &mut self.positions[tiles];
         for chunk in self.chunks.clone() {
             let chunk = frame.chunk(chunk);
-            grid.for_each(simd, chunk.bounds, |[tile, counter], index| {
+            band.for_each(simd, chunk.bounds, |[tile, counter], index| {
                 let slot = chunk.first_slot + fit::<u32>(index);
                 let entry = u64::from(chunk.keys[index]) << 32 | u64::from(slot);
-                let next = &mut positions[tile][counter];
+                let next = &mut positions[tile][if IS_WHOLE { counter } else { 0 }];
                 // At every entry: with it, binning takes 0.55 to 0.7 of the time. Prefetching for the
                 // first tile of each splat only took 1.2 times as long as this.
                 prefetch(entries, *next + PREFETCH_ENTRIES);
@@ -245,8 +281,13 @@ impl ChunkShare {
 }
 
 impl TileLists {
-    /// Fills the lists, each in the order of the slots.
-    pub(super) fn fill(&mut self, level: SimdLevel, grid: TileGrid, frame: &Projected) {
+    /// Counts the entries of the lists of `grid`, and divides it into the bands that are filled at once, from the top.
+    pub(super) fn count(
+        &mut self,
+        level: SimdLevel,
+        grid: TileGrid,
+        frame: &Projected,
+    ) -> Vec<TileGrid> {
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
         self.shares.resize_with(count, ChunkShare::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
@@ -255,21 +296,59 @@ impl TileLists {
         self.shares.par_iter_mut().for_each(
             |share| dispatch!(level.frame_level(), simd => share.count(simd, grid, frame)),
         );
+        let mut bands: Vec<TileGrid> = Vec::new();
+        let mut entries = 0;
+        self.longest = 0;
+        for row in grid.bands(1) {
+            let counts = self.shares.iter();
+            let counts = counts.flat_map(|share| &share.positions[row.tiles_in(grid)]);
+            let of_row: usize = counts.flatten().sum();
+            match bands.last_mut() {
+                Some(band) if entries + of_row <= self.most_entries => {
+                    band.rows += 1;
+                    entries += of_row;
+                }
+                _ => {
+                    bands.push(row);
+                    entries = of_row;
+                }
+            }
+            self.longest = self.longest.max(entries);
+        }
+        bands
+    }
+
+    /// Fills the lists of a band of `grid`, which have been counted, each in the order of the slots.
+    pub(super) fn fill(
+        &mut self,
+        level: SimdLevel,
+        (grid, band): (TileGrid, TileGrid),
+        frame: &Projected,
+    ) {
+        let tiles = band.tiles_in(grid);
         self.ends.clear();
         let mut position = 0;
-        for tile in 0..grid.len() {
+        for tile in tiles.clone() {
             for share in &mut self.shares {
-                for next in &mut share.positions[tile] {
+                let counters = &mut share.positions[tile];
+                if band != grid {
+                    *counters = [counters.iter().sum(), 0];
+                }
+                for next in counters {
                     position += std::mem::replace(next, position);
                 }
             }
             self.ends.push(position);
         }
-        self.entries.reserve_zeroed(position);
+        self.entries.reserve_zeroed(self.longest);
         let entries = as_atomic_u64(&mut self.entries);
-        self.shares.par_iter_mut().for_each(
-            |share| dispatch!(level.frame_level(), simd => share.fill(simd, grid, frame, entries)),
-        );
+        self.shares.par_iter_mut().for_each(|share| {
+            let tiles = (band, tiles.clone());
+            dispatch!(level.frame_level(), simd => match band == grid {
+                true => share.fill::<_, true>(simd, tiles, frame, entries),
+                false => share.fill::<_, false>(simd, tiles, frame, entries),
+            });
+        });
     }
 
     /// Sorts every list: nearest first, ties by slot. Skips the lists left once `task` is cancelled.
@@ -293,16 +372,14 @@ impl TileLists {
             });
     }
 
-    /// The list of tile `tile`: slots in the low halves, depth keys in the high ones.
+    /// The list of tile `tile` of the band: slots in the low halves, depth keys in the high ones.
     pub(super) fn tile(&self, tile: usize) -> &[u64] {
         let start = tile.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[start..self.ends[tile]]
     }
 
     pub(super) fn used_bytes(&self) -> usize {
-        self.ends
-            .last()
-            .map_or(0, |&entries| entries * size_of::<u64>())
+        self.longest * size_of::<u64>()
     }
 }
 

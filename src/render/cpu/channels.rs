@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::bin::TileGrid;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::LEAST_ALPHA;
-use super::renderer::{Clock, Renderer, area_of_tile, rows_by_tile};
+use super::renderer::{Clock, Renderer, Timing, area_of_tile, rows_by_tile};
 use super::runs::BATCH;
-use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile};
+use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile, TileArea};
 use super::tile_layers::{BLOCKS, FloatLanes, accumulate};
 use super::{Counts, RenderSettings, RenderTimes, raster};
 use crate::preprocess::{ProjectedSplat, SplatSource};
@@ -184,9 +184,8 @@ impl Renderer {
             invalid_rows = self.projected.retain(is_valid);
         }
         clock.lap(|times| &mut times.preprocess);
-        let grid = TileGrid::new(camera.width, camera.height);
-        self.list(grid, settings, &mut clock, task);
-        let fragments_blended = self.raster_channels(camera, settings, channels, picture, task);
+        let of = (camera, settings);
+        let fragments_blended = self.raster_channels(of, channels, picture, (&mut clock, task));
         task.check()?;
         Ok(ChannelCounts {
             counts: self.counts(fragments_blended),
@@ -197,43 +196,79 @@ impl Renderer {
 
     /// Draws all tiles; returns the number of fragments blended.
     fn raster_channels(
-        &self,
-        camera: &Camera,
-        settings: &RenderSettings,
+        &mut self,
+        (camera, settings): (&Camera, &RenderSettings),
         channels: &ChannelSettings<'_>,
         picture: &mut ChannelPicture<'_>,
-        task: &Task,
+        timing: Timing<'_>,
     ) -> u64 {
         let size = [camera.width, camera.height];
+        let task = timing.1;
         let grid = TileGrid::new(size[0], size[1]);
         let mut values = rows_by_tile(picture.values, (size[0], channels.channels()), grid);
         let mut alphas = rows_by_tile(picture.alphas, (size[0], 1), grid);
-        let tiles = values.par_chunks_mut(TILE_PX);
-        let tiles = tiles.zip(alphas.par_chunks_mut(TILE_PX)).with_max_len(1);
-        let drawn = tiles.enumerate().map(|(index, (values, alphas))| {
-            if task.is_cancelled() {
-                return 0;
-            }
-            let area = area_of_tile(index, grid, size);
-            let (splats, list) = (self.projected.slots(), self.bins.tile(index));
-            let mut fragments_blended = 0;
-            for first in (0..channels.channels()).step_by(PASS) {
-                let mut pass = Pass { channels, first };
-                let mut tile = Tile::new(area);
-                let fourth = if first + PASS > channels.channels() {
-                    raster::draw(&mut tile, splats, list, settings, &mut [], &mut pass);
-                    None
-                } else {
-                    let mut sink = WithFourth::new(pass);
-                    raster::draw(&mut tile, splats, list, settings, &mut [], &mut sink);
-                    Some(sink.sums)
+        self.each_band(grid, settings, timing, |listed, band| {
+            let tiles = band.tiles_in(grid);
+            let rows = tiles.start * TILE_PX..tiles.end * TILE_PX;
+            let values = values[rows.clone()].par_chunks_mut(TILE_PX);
+            let tiles = values.zip(alphas[rows].par_chunks_mut(TILE_PX));
+            let drawn = tiles.with_max_len(1).enumerate();
+            let drawn = drawn.map(|(index, (values, alphas))| {
+                if task.is_cancelled() {
+                    return 0;
+                }
+                let tile = ListedTile {
+                    area: area_of_tile(index, band, size),
+                    splats: listed.projected.slots(),
+                    list: listed.bins.tile(index),
                 };
-                pass.store(&tile, fourth.as_ref(), values, alphas);
-                fragments_blended = tile.fragments_blended;
-            }
-            fragments_blended
-        });
-        drawn.sum()
+                tile.draw(settings, channels, values, alphas)
+            });
+            drawn.sum()
+        })
+    }
+}
+
+/// A tile with its list.
+#[derive(Debug, Clone, Copy)]
+struct ListedTile<'a> {
+    area: TileArea,
+    splats: &'a [ProjectedSplat],
+    list: &'a [u64],
+}
+
+impl ListedTile<'_> {
+    /// Draws the passes of a tile into its rows of values and of alphas; returns the number of fragments blended.
+    fn draw(
+        self,
+        settings: &RenderSettings,
+        channels: &ChannelSettings<'_>,
+        values: &mut [&mut [f32]],
+        alphas: &mut [&mut [f32]],
+    ) -> u64 {
+        let Self { area, splats, list } = self;
+        let mut fragments_blended = 0;
+        for first in (0..channels.channels()).step_by(PASS) {
+            let mut pass = Pass { channels, first };
+            let mut tile = Tile::new(area);
+            let fourth = if first + PASS > channels.channels() {
+                match channels.values {
+                    // The splats have these values already.
+                    ChannelValues::Colours if first == 0 => {
+                        raster::draw(&mut tile, splats, list, settings, &mut [], &mut ());
+                    }
+                    _ => raster::draw(&mut tile, splats, list, settings, &mut [], &mut pass),
+                }
+                None
+            } else {
+                let mut sink = WithFourth::new(pass);
+                raster::draw(&mut tile, splats, list, settings, &mut [], &mut sink);
+                Some(sink.sums)
+            };
+            pass.store(&tile, fourth.as_ref(), values, alphas);
+            fragments_blended = tile.fragments_blended;
+        }
+        fragments_blended
     }
 }
 
@@ -258,29 +293,33 @@ impl Pass<'_> {
         let depth = settings
             .depth
             .map(|depth| (settings.value_channels(), depth));
+        let end = count.min(self.first + PASS);
         for (y, (values, alphas)) in values.iter_mut().zip(alphas).enumerate() {
+            let blocks = &tile.blocks[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS];
+            let fourth = fourth.map(|sums| &sums[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS]);
             let pixels = values.chunks_exact_mut(count).zip(alphas.iter_mut());
             for (x, (pixel, alpha)) in pixels.enumerate() {
-                let block = y / BLOCK_PX * TILE_BLOCKS + x / BLOCK_PX;
-                let lane = y % BLOCK_PX * BLOCK_PX + x % BLOCK_PX;
-                let sums = &tile.blocks[block];
+                let (block, lane) = (x / BLOCK_PX, y % BLOCK_PX * BLOCK_PX + x % BLOCK_PX);
+                let sums = &blocks[block];
                 let transmittance = sums.transmittance[lane].abs();
                 *alpha = 1.0 - transmittance;
-                let outputs = pixel[self.first..].iter_mut().take(PASS);
-                for (at, out) in outputs.enumerate() {
-                    let channel = self.first + at;
-                    let sum = match (sums.colour.get(at), fourth) {
-                        (Some(sums), _) => sums[lane],
-                        (None, fourth) => fourth.map_or(0.0, |sums| sums[block].0[lane]),
-                    };
-                    *out = match (depth, settings.background) {
-                        (Some((last, ChannelDepth::Sum)), _) if channel == last => sum,
-                        (Some((last, ChannelDepth::Mean)), _) if channel == last => {
-                            sum / alpha.max(LEAST_ALPHA)
-                        }
-                        (_, Some(background)) => sum + transmittance * background[channel],
-                        (_, None) => sum,
-                    };
+                let outputs = &mut pixel[self.first..end];
+                for (out, sums) in outputs.iter_mut().zip(&sums.colour) {
+                    *out = sums[lane];
+                }
+                if let (Some(out), Some(fourth)) = (outputs.get_mut(PASS - 1), fourth) {
+                    *out = fourth[block].0[lane];
+                }
+                if let Some(background) = settings.background {
+                    let background = background.get(self.first..).unwrap_or_default();
+                    for (out, background) in outputs.iter_mut().zip(background) {
+                        *out += transmittance * background;
+                    }
+                }
+                if let Some((last, ChannelDepth::Mean)) = depth
+                    && last < end
+                {
+                    pixel[last] /= alpha.max(LEAST_ALPHA);
                 }
             }
         }

@@ -6,7 +6,10 @@
 //!   -> sort: each tile's list by depth
 //!   -> raster, tile by tile: coverage (which 4x4 blocks) -> blend (16 pixels at once)
 //! ```
+//!
+//! Where the lists would take much memory, the last three steps are done in bands of tiles, one after the other.
 
+mod bands;
 mod batches;
 mod bin;
 mod blend;

@@ -151,13 +151,12 @@ impl Renderer {
         let bands = TileGrid::new(camera.width, camera.height).bands(rows);
         for grid in bands {
             task.check()?;
-            self.list(grid, settings, &mut clock, task);
             let first: u32 = fit(grid.first_row * TILE_PX);
             let most: u32 = fit(grid.rows * TILE_PX);
             band.resize(camera.width, most.min(camera.height - first));
-            fragments_blended += self.raster(&mut band, grid, camera, settings, task);
+            let of = (camera, settings);
+            fragments_blended += self.raster(&mut band, grid, of, (&mut clock, task));
             task.check()?;
-            clock.lap(|times| &mut times.raster);
             each(&band)?;
             // The time of `each` is in the total alone.
             clock.last = Instant::now();
@@ -206,8 +205,7 @@ impl Renderer {
         }
         let grid = TileGrid::new(camera.width, camera.height);
         clock.lap(|times| &mut times.preprocess);
-        self.list(grid, settings, &mut clock, task);
-        let fragments_blended = self.raster(frame, grid, camera, settings, task);
+        let fragments_blended = self.raster(frame, grid, (camera, settings), (&mut clock, task));
         (self.counts(fragments_blended), clock.stop())
     }
 
@@ -231,16 +229,14 @@ impl Renderer {
         task.check()?;
         let view = ViewTransform::new(splats, camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
-        let grid = TileGrid::new(camera.width, camera.height);
         clock.lap(|times| &mut times.preprocess);
-        self.list(grid, settings, &mut clock, task);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
         let of_frame = FrameLayers {
             settings: layers,
             geometry: &geometry,
-            task,
         };
-        let fragments_blended = self.raster_kept(frame, grid, settings, of_frame, &mut planes);
+        let timing = (&mut clock, task);
+        let fragments_blended = self.raster_kept(frame, settings, of_frame, &mut planes, timing);
         task.check()?;
         let counts = self.counts(fragments_blended);
         Ok((planes.into_pictures(), counts, clock.stop()))
@@ -261,8 +257,8 @@ impl Renderer {
             .run(splats, camera, profile, level, &Task::NEVER);
         self.projected.recolour(colour);
         let grid = TileGrid::new(camera.width, camera.height);
-        self.list(grid, settings, &mut Clock::start(), &Task::NEVER);
-        self.raster(frame, grid, camera, settings, &Task::NEVER);
+        let timing = (&mut Clock::start(), &Task::NEVER);
+        self.raster(frame, grid, (camera, settings), timing);
     }
 
     /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
@@ -283,20 +279,6 @@ impl Renderer {
         })
     }
 
-    /// Lists the projected splats of each tile in drawing order.
-    pub(super) fn list(
-        &mut self,
-        grid: TileGrid,
-        settings: &RenderSettings,
-        clock: &mut Clock,
-        task: &Task,
-    ) {
-        self.bins.fill(settings.level, grid, &self.projected);
-        clock.lap(|times| &mut times.bin);
-        self.bins.sort(settings.level, task);
-        clock.lap(|times| &mut times.sort);
-    }
-
     pub(super) fn counts(&self, fragments_blended: u64) -> Counts {
         Counts {
             splats_in_frustum: self.projected.splats_in_view() as u64,
@@ -306,76 +288,75 @@ impl Renderer {
 
     /// Draws all tiles of `grid` into `frame`, which has its rows; returns the number of fragments blended.
     pub(super) fn raster(
-        &self,
+        &mut self,
         frame: &mut Frame,
         grid: TileGrid,
-        camera: &Camera,
-        settings: &RenderSettings,
-        task: &Task,
+        (camera, settings): (&Camera, &RenderSettings),
+        timing: Timing<'_>,
     ) -> u64 {
         let picture = [camera.width, camera.height];
+        let task = timing.1;
         let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
-        rows.par_chunks_mut(TILE_PX)
-            .with_max_len(1)
-            .enumerate()
-            .map(|(index, rows)| {
+        self.each_band(grid, settings, timing, |listed, band| {
+            let tiles = band.tiles_in(grid);
+            let rows = &mut rows[tiles.start * TILE_PX..tiles.end * TILE_PX];
+            let tiles = rows.par_chunks_mut(TILE_PX).with_max_len(1);
+            let drawn = tiles.enumerate().map(|(index, rows)| {
                 if task.is_cancelled() {
                     return 0;
                 }
-                let area = area_of_tile(index, grid, picture);
-                let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+                let area = area_of_tile(index, band, picture);
+                let (splats, list) = (listed.projected.slots(), listed.bins.tile(index));
                 let rows = &mut rows[..area.size_px[1]];
                 let mut tile = Tile::new(area);
                 raster::draw(&mut tile, splats, list, settings, rows, &mut ());
                 tile.fragments_blended
-            })
-            .sum()
+            });
+            drawn.sum()
+        })
     }
 
     /// Draws all tiles with layers, by the inner loop that keeps the fewest quantities of those that
     /// suffice. There is no loop for each set: every one is compiled for all vector levels and stop rules.
     fn raster_kept(
-        &self,
+        &mut self,
         frame: &mut Frame,
-        grid: TileGrid,
         settings: &RenderSettings,
         layers: FrameLayers<'_>,
         planes: &mut Planes,
+        timing: Timing<'_>,
     ) -> u64 {
         const ALPHA: u8 = 0;
         const GEOMETRY: u8 = kept::DEPTH | kept::NORMAL;
         const ALL: u8 = kept::MOST | kept::TOP;
         let needed = layers.settings.layers.iter();
-        match needed.fold(0, |kept, &layer| kept | kept::of(layer)) {
-            ALPHA => self.raster_layers::<ALPHA>(frame, grid, settings, layers, planes),
-            kept::DEPTH => {
-                self.raster_layers::<{ kept::DEPTH }>(frame, grid, settings, layers, planes)
-            }
-            GEOMETRY | kept::NORMAL => {
-                self.raster_layers::<GEOMETRY>(frame, grid, settings, layers, planes)
-            }
-            kept::ID => self.raster_layers::<{ kept::ID }>(frame, grid, settings, layers, planes),
-            kept if kept & kept::TOP == 0 => {
-                self.raster_layers::<{ kept::MOST }>(frame, grid, settings, layers, planes)
-            }
-            _ => self.raster_layers::<ALL>(frame, grid, settings, layers, planes),
-        }
+        let draw = match needed.fold(0, |kept, &layer| kept | kept::of(layer)) {
+            ALPHA => Self::raster_layers::<ALPHA>,
+            kept::DEPTH => Self::raster_layers::<{ kept::DEPTH }>,
+            GEOMETRY | kept::NORMAL => Self::raster_layers::<GEOMETRY>,
+            kept::ID => Self::raster_layers::<{ kept::ID }>,
+            kept if kept & kept::TOP == 0 => Self::raster_layers::<{ kept::MOST }>,
+            _ => Self::raster_layers::<ALL>,
+        };
+        draw(self, frame, settings, layers, planes, timing)
     }
 
     /// Draws all tiles with layers that are made of the quantities `KEPT` and go to `planes`; returns the
     /// number of fragments blended.
     fn raster_layers<const KEPT: u8>(
-        &self,
+        &mut self,
         frame: &mut Frame,
-        grid: TileGrid,
         settings: &RenderSettings,
         layers: FrameLayers<'_>,
         planes: &mut Planes,
+        timing: Timing<'_>,
     ) -> u64 {
         // At most one per thread: rayon would make one per tile, and their arrays are larger than a tile.
         let idle: Mutex<Vec<Box<TileLayers<'_, KEPT>>>> = Mutex::default();
         let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let task = timing.1;
         let picture = [frame.width(), frame.height()];
+        let grid = TileGrid::new(picture[0], picture[1]);
         let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
         let mut tiles: Vec<TileRows<'_>> = rows
             .chunks_mut(TILE_PX)
@@ -387,16 +368,14 @@ impl Renderer {
                 planes.push(rows.by_ref().take(TILE_PX).collect());
             }
         }
-        tiles
-            .par_iter_mut()
-            .with_max_len(1)
-            .enumerate()
-            .map(|(index, (rows, planes))| {
-                if layers.task.is_cancelled() {
+        self.each_band(grid, settings, timing, |listed, band| {
+            let tiles = tiles[band.tiles_in(grid)].par_iter_mut().with_max_len(1);
+            let drawn = tiles.enumerate().map(|(index, (rows, planes))| {
+                if task.is_cancelled() {
                     return 0;
                 }
-                let area = area_of_tile(index, grid, picture);
-                let (splats, list) = (self.projected.slots(), self.bins.tile(index));
+                let area = area_of_tile(index, band, picture);
+                let (splats, list) = (listed.projected.slots(), listed.bins.tile(index));
                 let height = area.size_px[1];
                 let sink = idle().pop();
                 let mut sink =
@@ -409,8 +388,9 @@ impl Renderer {
                 sink.store(settings.level, &tile.blocks, planes);
                 idle().push(sink);
                 tile.fragments_blended
-            })
-            .sum()
+            });
+            drawn.sum()
+        })
     }
 
     /// Size in bytes of the arrays that the last frame used, besides the scene and the picture.
@@ -424,11 +404,13 @@ impl Renderer {
 struct FrameLayers<'a> {
     settings: &'a LayerSettings,
     geometry: &'a [SplatGeometry],
-    task: &'a Task,
 }
 
 /// Rows of a tile in the picture, and in each plane of the layers.
 type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
+
+/// The clock of a frame, and its task.
+pub(super) type Timing<'a> = (&'a mut Clock, &'a Task);
 
 /// Times the stages of a frame.
 pub(super) struct Clock {

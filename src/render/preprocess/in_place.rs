@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytemuck::Zeroable;
+use fearless_simd::Simd;
 
 use super::source::{Coefficients, ShScratch, SplatSource};
 use quadrille_scene::formats::ply::SplatsInPlace;
@@ -55,14 +56,20 @@ impl SplatSource for InPlace<'_> {
     }
 
     #[inline(always)]
-    fn block<'a>(&'a self, block: usize, scratch: &'a mut SplatBlock) -> &'a SplatBlock {
+    fn block<'a, S: Simd>(
+        &'a self,
+        _: S,
+        block: usize,
+        scratch: &'a mut SplatBlock,
+    ) -> &'a SplatBlock {
         self.count(self.file.block(block, scratch));
         scratch
     }
 
     #[inline(always)]
-    fn coefficients<'a>(
+    fn coefficients<'a, S: Simd>(
         &'a self,
+        _: S,
         block: usize,
         visible: u64,
         scratch: &'a mut ShScratch,

@@ -18,6 +18,7 @@ mod project;
 mod projected;
 mod rows;
 mod source;
+mod transpose;
 mod view_transform;
 
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 pub use in_place::InPlace;
-pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat};
+pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat, SplatShapes};
 pub use rows::SplatRows;
 pub use source::{Coefficients, ShScratch, SplatSource};
 pub use view_transform::{ViewTransform, cut_radius_squared};

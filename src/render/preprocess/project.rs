@@ -1,16 +1,16 @@
 //! Projects all blocks of splats in parallel, chunk by chunk; visible splats are packed in each chunk.
 
 use bytemuck::Zeroable;
-use fearless_simd::{dispatch, f32x8, f32x16, mask32x16, prelude::*};
+use fearless_simd::{dispatch, mask32x16, prelude::*};
 use rayon::prelude::*;
 
 use super::exact::{ExactSplat, MAX_FOOTPRINTS};
 use super::lanes::{self, ProjectedLanes};
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::source::{ShScratch, SplatSource};
+use super::transpose::transpose;
 use super::view_transform::ViewTransform;
 use quadrille_base::math::buffer::Buffer;
-use quadrille_base::math::lanes::has_mask_registers;
 use quadrille_base::math::{SimdLevel, fit, low, prefetch};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
@@ -251,10 +251,10 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
         for line in 0..BLOCK {
             prefetch(output.splats, output.len + SLOTS_AHEAD + line);
         }
-        let block = splats.block(b, &mut geometry);
+        let block = splats.block(simd, b, &mut geometry);
         let degree = splats.sh_degree();
         let lanes = lanes::project(simd, view, degree, block, index, |visible| {
-            splats.coefficients(b, visible, &mut coefficients)
+            splats.coefficients(simd, b, visible, &mut coefficients)
         });
         match lanes {
             None => {}
@@ -378,41 +378,4 @@ fn unpack_bounds(columns: u32, rows: u32) -> PixelBounds {
         y0: low(rows),
         y1: low(rows >> 16),
     }
-}
-
-/// Transposes a 16x16 matrix by perfect shuffles of its rows: four of the whole, or three of each quarter where vectors
-/// of 16 lanes are pairs.
-#[inline(always)]
-fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
-    if has_mask_registers(simd) {
-        for _ in 0..4 {
-            let rows = m;
-            for i in 0..8 {
-                m[2 * i] = rows[i].zip_low(rows[i + 8]);
-                m[2 * i + 1] = rows[i].zip_high(rows[i + 8]);
-            }
-        }
-        return m;
-    }
-    let zero = f32x8::splat(simd, 0.0);
-    let mut quarters = [[[zero; 8]; 2]; 2];
-    for (row, lanes) in m.into_iter().enumerate() {
-        let (low, high) = lanes.split();
-        quarters[row / 8][0][row % 8] = low;
-        quarters[row / 8][1][row % 8] = high;
-    }
-    for quarter in quarters.as_flattened_mut() {
-        for _ in 0..3 {
-            let rows = *quarter;
-            for i in 0..4 {
-                quarter[2 * i] = rows[i].zip_low(rows[i + 4]);
-                quarter[2 * i + 1] = rows[i].zip_high(rows[i + 4]);
-            }
-        }
-    }
-    for (row, lanes) in m.iter_mut().enumerate() {
-        let [low, high] = &quarters;
-        *lanes = low[row / 8][row % 8].combine(high[row / 8][row % 8]);
-    }
-    m
 }

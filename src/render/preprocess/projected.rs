@@ -3,9 +3,11 @@
 use std::f32::consts::LN_2;
 
 use bytemuck::{Pod, Zeroable};
+use fearless_simd::{dispatch, f32x16, prelude::*};
 
+use super::transpose::transpose;
 use quadrille_base::math::{SimdLevel, whole};
-use quadrille_scene::BLOCK;
+use quadrille_scene::{BLOCK, Lanes};
 
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
@@ -59,6 +61,16 @@ pub struct ProjectedSplat {
     pub index: u32,
 }
 
+/// Shapes of sixteen splats on the picture plane.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct SplatShapes {
+    /// [`ProjectedSplat::radii`].
+    pub radii: [[u32; 2]; BLOCK],
+    /// [`ProjectedSplat::conic`].
+    pub conics: [[f32; 3]; BLOCK],
+}
+
 impl ProjectedSplat {
     /// Opacity, with the factor of the profile.
     pub fn opacity(&self) -> f32 {
@@ -67,51 +79,84 @@ impl ProjectedSplat {
 
     /// Inverse of the 2D covariance: xx, xy, yy, per square pixel.
     pub fn conic(&self) -> [f32; 3] {
-        let [xx, xy, yy] = [
-            self.u_per_x * self.u_per_x,
-            -self.u_per_x * self.u_per_y,
-            self.u_per_y
-                .mul_add(self.u_per_y, self.v_per_y * self.v_per_y),
-        ];
-        // (u, v) are standard deviations times sqrt(log2(e) / 2).
-        [xx, xy, yy].map(|entry| entry * (2.0 * LN_2))
+        conic(self.u_per_x, self.u_per_y, self.v_per_y)
     }
 
     /// Half of width and height of the box that gsplat sorts the splat by, in whole pixels: the standard deviations
     /// times the radius at which alpha equals the cut, which is at most 3.33 standard deviations, rounded up.
     pub fn radii(&self) -> [u32; 2] {
-        self.exact_radii().map(whole)
+        let radius2 = self.radius_squared();
+        radii(self.u_per_x, self.u_per_y, self.v_per_y, radius2).map(whole)
     }
 
-    /// [`Self::radii`] of up to sixteen splats, in the vectors of `level`.
-    pub fn radii_of(level: SimdLevel, splats: &[Self]) -> [[u32; 2]; BLOCK] {
-        let mut exact = [[0.0; 2]; BLOCK];
-        level.run(|| {
-            for (exact, splat) in exact.iter_mut().zip(splats) {
-                *exact = splat.exact_radii();
+    /// [`Self::radii`] and [`Self::conic`] of sixteen splats, in the vectors of `level`.
+    pub fn shapes(level: SimdLevel, splats: &[Self; BLOCK]) -> SplatShapes {
+        let mut fields = [[0.0; BLOCK]; BLOCK];
+        let rows: &[Lanes; BLOCK] = bytemuck::cast_ref(splats);
+        let (mut exact, mut conics) = ([[0.0; BLOCK]; 2], [[0.0; BLOCK]; 3]);
+        dispatch!(level.level(), simd => {
+            let mut lanes = [f32x16::splat(simd, 0.0); BLOCK];
+            for (lanes, row) in lanes.iter_mut().zip(rows) {
+                *lanes = f32x16::load_array_ref(simd, row);
+            }
+            let lanes = transpose(simd, lanes);
+            for (field, lanes) in fields.iter_mut().zip(&lanes) {
+                lanes.store_array(field);
+            }
+            // `u_per_x` to `log2_opacity`.
+            let [_, _, per_x, per_y, v_per_y, log2_opacity, ..] = &fields;
+            for lane in 0..BLOCK {
+                let conic = conic(per_x[lane], per_y[lane], v_per_y[lane]);
+                let radius2 = log2_opacity[lane] - LOG2_ALPHA_CUT;
+                let radii = radii(per_x[lane], per_y[lane], v_per_y[lane], radius2);
+                for (values, entry) in conics.iter_mut().zip(conic) {
+                    values[lane] = entry;
+                }
+                for (values, radius) in exact.iter_mut().zip(radii) {
+                    values[lane] = radius;
+                }
             }
         });
-        exact.map(|radii| radii.map(whole))
-    }
-
-    #[inline(always)]
-    fn exact_radii(&self) -> [f64; 2] {
-        let (per_x, per_y) = (f64::from(self.u_per_x), f64::from(self.v_per_y));
-        let slope = f64::from(self.u_per_y) / per_x;
-        // Variances in units of 2 ln 2 square pixels.
-        let yy = (per_y * per_y).recip();
-        let xx = (per_x * per_x).recip() + slope * slope * yy;
-        // The radius in standard deviations is that in (u, v) times sqrt(2 ln 2), and deviations are those in units of
-        // the falloff over it.
-        let most = MOST_RADIUS * MOST_RADIUS / (2.0 * f64::from(LN_2));
-        let radius2 = f64::from(self.radius_squared()).clamp(0.0, most);
-        [(xx * radius2).sqrt().ceil(), (yy * radius2).sqrt().ceil()]
+        let mut shapes = SplatShapes::zeroed();
+        for lane in 0..BLOCK {
+            shapes.radii[lane] = [whole(exact[0][lane]), whole(exact[1][lane])];
+            shapes.conics[lane] = [conics[0][lane], conics[1][lane], conics[2][lane]];
+        }
+        shapes
     }
 
     /// Square of the radius in (u, v) at which alpha equals the cut.
     pub fn radius_squared(&self) -> f32 {
         self.log2_opacity - LOG2_ALPHA_CUT
     }
+}
+
+/// [`ProjectedSplat::conic`] of the fields that it is made of.
+#[inline(always)]
+fn conic(u_per_x: f32, u_per_y: f32, v_per_y: f32) -> [f32; 3] {
+    // (u, v) are standard deviations times sqrt(log2(e) / 2).
+    const SCALE: f32 = 2.0 * LN_2;
+    let yy = u_per_y.mul_add(u_per_y, v_per_y * v_per_y);
+    [
+        u_per_x * u_per_x * SCALE,
+        -u_per_x * u_per_y * SCALE,
+        yy * SCALE,
+    ]
+}
+
+/// [`ProjectedSplat::radii`] of the fields that they are made of.
+#[inline(always)]
+fn radii(u_per_x: f32, u_per_y: f32, v_per_y: f32, radius_squared: f32) -> [f64; 2] {
+    let (per_x, per_y) = (f64::from(u_per_x), f64::from(v_per_y));
+    let slope = f64::from(u_per_y) / per_x;
+    // Variances in units of 2 ln 2 square pixels.
+    let yy = (per_y * per_y).recip();
+    let xx = (per_x * per_x).recip() + slope * slope * yy;
+    // The radius in standard deviations is that in (u, v) times sqrt(2 ln 2), and deviations are those in units of
+    // the falloff over it.
+    let most = MOST_RADIUS * MOST_RADIUS / (2.0 * f64::from(LN_2));
+    let radius2 = f64::from(radius_squared).clamp(0.0, most);
+    [(xx * radius2).sqrt().ceil(), (yy * radius2).sqrt().ceil()]
 }
 
 /// The pixels of a footprint's bounding box, inside the picture; first and last are inclusive.
@@ -126,4 +171,29 @@ pub struct PixelBounds {
     pub y0: u16,
     /// Last row.
     pub y1: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_sixteen_are_those_of_each() {
+        let splats: [ProjectedSplat; BLOCK] = std::array::from_fn(|lane| {
+            let x = lane as f32;
+            ProjectedSplat {
+                u_per_x: 0.01 + 0.07 * x,
+                u_per_y: 0.03 * x - 0.2,
+                v_per_y: 2.0 / (1.0 + x),
+                log2_opacity: -0.53 * x,
+                ..ProjectedSplat::zeroed()
+            }
+        });
+        for level in SimdLevel::all() {
+            let shapes = ProjectedSplat::shapes(level, &splats);
+            assert_eq!(shapes.radii, splats.map(|splat| splat.radii()));
+            let bits = |conics: [[f32; 3]; BLOCK]| conics.map(|conic| conic.map(f32::to_bits));
+            assert_eq!(bits(shapes.conics), bits(splats.map(|splat| splat.conic())));
+        }
+    }
 }

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytemuck::Zeroable;
+use fearless_simd::{f32x16, prelude::*};
 
 use super::source::{Coefficients, ShScratch, SplatSource};
+use super::transpose::{columns_of_3, columns_of_4, transpose};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, prefetch};
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};
@@ -67,6 +69,49 @@ impl<'a> SplatRows<'a> {
         self.invalid.fetch_add(rows, Relaxed);
     }
 
+    /// Copies the coefficients of the lanes in `visible` to `scratch`. Returns one bit per lane whose coefficients are not
+    /// finite. Rows of splats that are not seen are not read.
+    #[inline(always)]
+    fn turn_coefficients<S: Simd>(
+        &self,
+        simd: S,
+        block: usize,
+        visible: u64,
+        scratch: &mut ShScratch,
+    ) -> u64 {
+        let rest = rest_coefficients(self.sh_degree);
+        let numbers = 3 * (rest + 1);
+        let parts = &mut scratch.rows[..numbers.div_ceil(BLOCK)];
+        let mut left = visible;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize % BLOCK;
+            left &= left - 1;
+            let row = &self.slices.sh[(block * BLOCK + lane) * self.stored..];
+            copy_row(row.as_flattened(), numbers, lane, parts);
+        }
+        let zero = f32x16::splat(simd, 0.0);
+        let mut poison = zero;
+        let (mut coefficient, mut channel) = (0, 0);
+        for (part, first) in parts.iter().zip((0..).step_by(BLOCK)) {
+            let mut rows = [zero; BLOCK];
+            for (row, values) in rows.iter_mut().zip(part) {
+                *row = f32x16::load_array_ref(simd, values);
+            }
+            for column in &transpose(simd, rows)[..BLOCK.min(numbers - first)] {
+                poison = column.mul_add(zero, poison);
+                column.store_array(match coefficient {
+                    0 => &mut scratch.constant[channel],
+                    k => &mut scratch.rest[channel * rest + k - 1],
+                });
+                channel += 1;
+                if channel == 3 {
+                    (coefficient, channel) = (coefficient + 1, 0);
+                }
+            }
+        }
+        (!poison.simd_eq(poison)).to_bitmask() & visible
+    }
+
     /// Row `index` with the coefficients of `sh_degree`; `None` if it is invalid.
     fn row(&self, index: usize, sh_degree: u8) -> Option<Splat> {
         let mut sh = [[0.0; 3]; 25];
@@ -100,24 +145,38 @@ const INVISIBLE: Splat = Splat {
     sh: [[0.0; 3]; 25],
 };
 
-/// Copies rows to lanes.
+/// Copies rows to lanes. Whole blocks of rows are turned by `columns`.
 #[inline(always)]
-fn gather<const N: usize>(rows: &[[f32; N]], lanes: &mut [Lanes; N]) {
-    match rows.first_chunk::<BLOCK>() {
-        // The same loop over a constant number of rows, which the compiler unrolls.
-        Some(rows) => {
-            for (lane, row) in rows.iter().enumerate() {
-                for (values, value) in lanes.iter_mut().zip(row) {
-                    values[lane] = *value;
-                }
-            }
+fn gather<S: Simd, const N: usize>(
+    rows: &[[f32; N]],
+    lanes: &mut [Lanes; N],
+    columns: impl FnOnce(&[[f32; N]; BLOCK]) -> [f32x16<S>; N],
+) {
+    if let Some(rows) = rows.first_chunk() {
+        for (lanes, column) in lanes.iter_mut().zip(columns(rows)) {
+            column.store_array(lanes);
         }
-        None => {
-            for (lane, row) in rows.iter().enumerate() {
-                for (values, value) in lanes.iter_mut().zip(row) {
-                    values[lane] = *value;
-                }
-            }
+        return;
+    }
+    for (lane, row) in rows.iter().enumerate() {
+        for (values, value) in lanes.iter_mut().zip(row) {
+            values[lane] = *value;
+        }
+    }
+}
+
+/// Copies the first `numbers` numbers of `row` to one lane of each part, in sixteens. The last sixteen may end in numbers of
+/// the next row.
+#[inline(always)]
+fn copy_row(row: &[f32], numbers: usize, lane: usize, parts: &mut [[Lanes; BLOCK]]) {
+    let (sixteens, _) = row.as_chunks();
+    if sixteens.len() >= parts.len() {
+        for (part, values) in parts.iter_mut().zip(sixteens) {
+            part[lane] = *values;
+        }
+    } else {
+        for (part, values) in parts.iter_mut().zip(row[..numbers].chunks(BLOCK)) {
+            part[lane][..values.len()].copy_from_slice(values);
         }
     }
 }
@@ -169,16 +228,33 @@ impl SplatSource for SplatRows<'_> {
     }
 
     #[inline(always)]
-    fn block<'a>(&'a self, block: usize, scratch: &'a mut SplatBlock) -> &'a SplatBlock {
+    fn block<'a, S: Simd>(
+        &'a self,
+        simd: S,
+        block: usize,
+        scratch: &'a mut SplatBlock,
+    ) -> &'a SplatBlock {
         let first = block * BLOCK;
         let rows = first..self.len().min(first + BLOCK);
         if rows.len() < BLOCK {
             *scratch = SplatBlock::zeroed();
             scratch.rotation[0] = [1.0; BLOCK];
         }
-        gather(&self.slices.means[rows.clone()], &mut scratch.mean);
-        gather(&self.slices.scales[rows.clone()], &mut scratch.scale);
-        gather(&self.slices.rotations[rows.clone()], &mut scratch.rotation);
+        let [means, scales] = [self.slices.means, self.slices.scales];
+        for (values, lanes) in [(means, &mut scratch.mean), (scales, &mut scratch.scale)] {
+            gather(
+                &values[rows.clone()],
+                lanes,
+                #[inline(always)]
+                |rows| columns_of_3(simd, rows),
+            );
+        }
+        gather(
+            &self.slices.rotations[rows.clone()],
+            &mut scratch.rotation,
+            #[inline(always)]
+            |rows| columns_of_4(simd, rows),
+        );
         let opacities = &self.slices.opacities[rows.clone()];
         scratch.opacity[..rows.len()].copy_from_slice(opacities);
         normalize(&mut scratch.rotation);
@@ -198,35 +274,20 @@ impl SplatSource for SplatRows<'_> {
     }
 
     #[inline(always)]
-    fn coefficients<'a>(
+    fn coefficients<'a, S: Simd>(
         &'a self,
+        simd: S,
         block: usize,
         visible: u64,
         scratch: &'a mut ShScratch,
     ) -> Coefficients<'a> {
         let rest = rest_coefficients(self.sh_degree);
-        let (mut left, mut invalid) = (visible, 0_u64);
-        while left != 0 && self.stored > 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let first = (block * BLOCK + lane) * self.stored;
-            let row = &self.slices.sh[first..][..rest + 1];
-            let mut poison = [0.0; 3];
-            for (k, coefficient) in row.iter().enumerate() {
-                for (channel, value) in coefficient.iter().enumerate() {
-                    poison[channel] += value * 0.0;
-                    match k.checked_sub(1) {
-                        None => scratch.constant[channel][lane] = *value,
-                        Some(k) => scratch.rest[channel * rest + k][lane] = *value,
-                    }
-                }
+        let mut invalid = 0;
+        if self.stored > 0 {
+            invalid = self.turn_coefficients(simd, block, visible, scratch);
+            if invalid != 0 {
+                self.count_invalid(u64::from(invalid.count_ones()));
             }
-            if poison.iter().sum::<f32>().is_nan() {
-                invalid |= 1 << lane;
-            }
-        }
-        if invalid != 0 {
-            self.count_invalid(u64::from(invalid.count_ones()));
         }
         Coefficients {
             constant: &scratch.constant,
@@ -253,9 +314,11 @@ impl SplatSource for SplatRows<'_> {
     #[inline(always)]
     fn prefetch_coefficients(&self, block: usize) {
         let values = self.slices.sh.as_flattened();
-        let row = self.stored * 3;
-        for value in (block * BLOCK * row..(block + 1) * BLOCK * row).step_by(LINE) {
-            prefetch(values, value);
+        let numbers = 3 * self.stored.min(rest_coefficients(self.sh_degree) + 1);
+        for row in block * BLOCK..(block + 1) * BLOCK {
+            for number in (0..numbers).step_by(LINE) {
+                prefetch(values, row * self.stored * 3 + number);
+            }
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use fearless_simd::Level;
+use fearless_simd::{Level, Simd};
 use quadrille_base::math::{SimdLevel, prefetch};
-use quadrille_scene::{Lanes, Splat, SplatBlock, Splats, rest_coefficients};
+use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 
 /// Coefficients per channel of the highest degree, 4, without the constant one.
 pub(super) const MOST_REST: usize = rest_coefficients(4);
@@ -37,11 +37,17 @@ pub trait SplatSource: Sync {
 
     /// The block of splats from `16 * block` on, which may be gathered in `scratch`. Splats beyond the last one and
     /// invalid ones have an opacity of 0. The constant coefficients are unspecified.
-    fn block<'a>(&'a self, block: usize, scratch: &'a mut SplatBlock) -> &'a SplatBlock;
+    fn block<'a, S: Simd>(
+        &'a self,
+        simd: S,
+        block: usize,
+        scratch: &'a mut SplatBlock,
+    ) -> &'a SplatBlock;
 
     /// The spherical harmonics of a block, which may be gathered in `scratch`: at least those of the lanes in `visible`.
-    fn coefficients<'a>(
+    fn coefficients<'a, S: Simd>(
         &'a self,
+        simd: S,
         block: usize,
         visible: u64,
         scratch: &'a mut ShScratch,
@@ -80,6 +86,8 @@ pub struct Coefficients<'a> {
 pub struct ShScratch {
     pub(super) constant: [Lanes; 3],
     pub(super) rest: [Lanes; 3 * MOST_REST],
+    /// Rows of coefficients of sixteen splats, in sixteens.
+    pub(super) rows: [[Lanes; BLOCK]; (3 * (MOST_REST + 1)).div_ceil(BLOCK)],
 }
 
 impl SplatSource for Splats {
@@ -103,12 +111,18 @@ impl SplatSource for Splats {
     }
 
     #[inline(always)]
-    fn block<'a>(&'a self, block: usize, _: &'a mut SplatBlock) -> &'a SplatBlock {
+    fn block<'a, S: Simd>(&'a self, _: S, block: usize, _: &'a mut SplatBlock) -> &'a SplatBlock {
         &self.blocks()[block]
     }
 
     #[inline(always)]
-    fn coefficients<'a>(&'a self, block: usize, _: u64, _: &'a mut ShScratch) -> Coefficients<'a> {
+    fn coefficients<'a, S: Simd>(
+        &'a self,
+        _: S,
+        block: usize,
+        _: u64,
+        _: &'a mut ShScratch,
+    ) -> Coefficients<'a> {
         Coefficients {
             constant: &self.blocks()[block].sh_constant,
             rest: self.sh_rest(block),

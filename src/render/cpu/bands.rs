@@ -1,0 +1,158 @@
+//! Tiles in bands, so that only the lists of one band are in memory: a scene of ten million splats has 80 MB of lists.
+
+use super::RenderSettings;
+use super::bin::TileGrid;
+use super::renderer::{Renderer, Timing};
+
+impl Renderer {
+    /// Lists the projected splats of each tile of `grid` in drawing order, band by band, and calls `draw` with the lists of
+    /// each band. Returns the sum of its results, which are numbers of fragments. The bands left are skipped once the task
+    /// is cancelled.
+    pub(super) fn each_band(
+        &mut self,
+        grid: TileGrid,
+        settings: &RenderSettings,
+        (clock, task): Timing<'_>,
+        mut draw: impl FnMut(&Self, TileGrid) -> u64,
+    ) -> u64 {
+        let level = settings.level;
+        let mut fragments_blended = 0;
+        for band in self.bins.count(level, grid, &self.projected) {
+            if task.is_cancelled() {
+                break;
+            }
+            self.bins.fill(level, (grid, band), &self.projected);
+            clock.lap(|times| &mut times.bin);
+            self.bins.sort(level, task);
+            clock.lap(|times| &mut times.sort);
+            fragments_blended += draw(self, band);
+            clock.lap(|times| &mut times.raster);
+        }
+        fragments_blended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use rayon::ThreadPoolBuilder;
+
+    use super::*;
+    use crate::cpu::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
+    use crate::cpu::{Counts, LayerSettings};
+    use crate::preprocess::SplatRows;
+    use crate::synth::{Recipe, Synthetic};
+    use quadrille_base::image::{Frame, Layer, LayerPicture};
+    use quadrille_base::shading::Profile;
+    use quadrille_base::task::Task;
+    use quadrille_scene::{Camera, Splats};
+
+    /// The bits of a frame without layers, of one with layers, of one in bands and of channels; layers; counts.
+    #[derive(PartialEq)]
+    struct Drawn {
+        bits: [Vec<u32>; 4],
+        layers: Vec<LayerPicture>,
+        counts: [Counts; 4],
+    }
+
+    fn bits<'a>(values: impl IntoIterator<Item = &'a f32>) -> Vec<u32> {
+        values.into_iter().map(|value| value.to_bits()).collect()
+    }
+
+    fn bits_of_frame(frame: &Frame) -> Vec<u32> {
+        bits(frame.pixels().as_flattened())
+    }
+
+    /// Draws with lists of at most `most` entries; returns their greatest size in bytes as well.
+    fn draw(
+        (splats, camera): (&Splats, &Camera),
+        settings: &RenderSettings,
+        layers: &[Layer],
+        most: usize,
+    ) -> (Drawn, usize) {
+        let task = &Task::NEVER;
+        let mut renderer = Renderer::default();
+        renderer.bins.most_entries = most;
+        let (frame, plain) = renderer.render(splats, camera, settings);
+        let list_bytes = renderer.bins.used_bytes();
+        let layers = LayerSettings {
+            layers: layers.to_vec(),
+            is_distance: false,
+        };
+        let mut beside = Frame::new(1, 1);
+        let of = (splats, camera);
+        let (layers, counts, _) = renderer
+            .render_layers_task(&mut beside, of, settings, &layers, task)
+            .unwrap();
+        let arrays = splats.to_arrays();
+        let rows = SplatRows::new(arrays.as_slices(), splats.sh_degree()).unwrap();
+        let pixels = camera.width as usize * camera.height as usize;
+        let (mut values, mut alphas) = (vec![0.0; pixels * 4], vec![0.0; pixels]);
+        let channels = ChannelSettings {
+            values: ChannelValues::Colours,
+            depth: Some(ChannelDepth::Mean),
+            background: None,
+        };
+        let mut picture = ChannelPicture {
+            values: &mut values,
+            alphas: &mut alphas,
+        };
+        let of_channels = renderer
+            .render_channels((&rows, camera), settings, &channels, &mut picture, task)
+            .unwrap();
+        let mut bands = Vec::new();
+        let of_bands = (camera.width as usize * 70, task);
+        let each = |band: &Frame| {
+            bands.extend(bits_of_frame(band));
+            Ok(())
+        };
+        let (of_bands, _) = renderer
+            .render_bands(splats, camera, settings, of_bands, each)
+            .unwrap();
+        let drawn = Drawn {
+            bits: [
+                bits_of_frame(&frame),
+                bits_of_frame(&beside),
+                bands,
+                bits(values.iter().chain(&alphas)),
+            ],
+            layers,
+            counts: [plain, counts, of_bands, of_channels.counts],
+        };
+        (drawn, list_bytes)
+    }
+
+    #[test]
+    fn bands_draw_the_bytes_of_one_list() {
+        let scene = Synthetic::new(Recipe::Room, 3, 20_001, 1).unwrap();
+        let splats = scene.splats();
+        let camera = scene.cameras()[0].resized(203, 139).unwrap();
+        let layers = [
+            &[Layer::Depth][..],
+            &[Layer::Normal, Layer::Id, Layer::Count],
+        ];
+        for (turn, profile) in Profile::ALL.into_iter().enumerate() {
+            let settings = RenderSettings {
+                profile,
+                ..RenderSettings::default()
+            };
+            let layers = layers[turn % 2];
+            let of = (&splats, &camera);
+            let (whole, all_bytes) = draw(of, &settings, layers, usize::MAX);
+            assert!(whole.counts[0].fragments_blended > 0);
+            for threads in [1, 2, 7] {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                for (most, is_less) in [(usize::MAX, false), (all_bytes / 16, true), (0, true)] {
+                    let of_bands = || draw(of, &settings, layers, most);
+                    let (drawn, bytes) = pool.as_ref().unwrap().install(of_bands);
+                    assert!(
+                        drawn == whole,
+                        "{}, {threads} threads, {most}",
+                        profile.name
+                    );
+                    assert_eq!(bytes < all_bytes, is_less, "{bytes} of {all_bytes} bytes");
+                }
+            }
+        }
+    }
+}
