@@ -9,6 +9,7 @@
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
 //! | [`parse`], [`text_file`] | numbers in texts of users; files that users write |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
+//! | [`quantise`] | codebooks and palettes, which stand for many numbers |
 //! | [`words`] | words that are near to each other |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
 
@@ -18,6 +19,7 @@ pub mod image;
 pub mod math;
 pub mod output;
 pub mod parse;
+pub mod quantise;
 pub mod raster;
 pub mod shading;
 pub mod task;

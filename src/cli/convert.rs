@@ -3,7 +3,6 @@
 pub(super) mod actions;
 
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use indicatif::HumanBytes;
 use serde_json::json;
@@ -25,6 +24,7 @@ use quadrille_render::convert::{
     Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, DrawnBy,
     LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference,
 };
+use quadrille_render::{ChunkIndex, index_path};
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats, WriteOptions};
 use quadrille_suite::report::table::LineTable;
@@ -64,10 +64,8 @@ pub(super) struct Args {
     /// does
     #[arg(long, value_name = "DB", value_parser = finite)]
     fail_under_psnr: Option<f64>,
-    /// Drop splats that the format of the output cannot hold, such as positions beyond 2048 in SPZ, after
-    /// all actions that drop or move splats
-    #[arg(long)]
-    drop_outside: bool,
+    #[command(flatten)]
+    written: WrittenFlags,
     /// Level of compression of SPZ: 1 is the fastest, 22 (9 for spz3) takes half a minute for a million splats and
     /// gives the fewest bytes [default: 3, and 15 or, in large scenes, 12 for
     /// spherical harmonics; 6 for spz3]
@@ -86,9 +84,23 @@ pub(super) struct Args {
     views: ViewArgs,
 }
 
+/// Flags about what is written.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct WrittenFlags {
+    /// Drop splats that the format of the output cannot hold, such as positions beyond 2048 in SPZ, after
+    /// all actions that drop or move splats
+    #[arg(long)]
+    drop_outside: bool,
+    /// Write an index beside a PLY, OUT.ply.index, by which `render --memory` leaves out splats that no view sees; it
+    /// helps if neighbours in the file are neighbours in space, as after --morton
+    #[arg(long)]
+    index: bool,
+}
+
 const EXAMPLES: &str = "Examples:
   quadrille convert scene.ply -o scene.spz
   quadrille convert a.spz b.ply --translate 0,1,0 -o both.ply
+  quadrille convert large.ply --morton --index -o ordered.ply
   quadrille convert scene.ply --drop-nan --sh 1 --keep-sphere 0,0,0,4 \\
     -o small.compressed.ply";
 
@@ -118,6 +130,14 @@ fn checked_format(args: &Args) -> Result<OutputFormat> {
         Error::argument("-o", expected, args.output.display().to_string())
     })?;
     args.write_options().check(format)?;
+    if args.written.index && format != OutputFormat::Ply {
+        let found = args.output.display().to_string();
+        return Err(Error::argument(
+            "--index",
+            "-o with a .ply beside it",
+            found,
+        ));
+    }
     if args.lod_levels.is_some() && !format.has_levels() {
         let expected = "a streamed SOG (.ssog or /lod-meta.json)";
         return Err(Error::argument(
@@ -155,13 +175,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         inputs: args.scenes.clone(),
         reading: args.reading.options(),
         steps: args.actions.0.clone(),
-        drop_outside: args.drop_outside.then(|| "--drop-outside".to_owned()),
+        drop_outside: args
+            .written
+            .drop_outside
+            .then(|| "--drop-outside".to_owned()),
         output: args.output.clone(),
         format,
         options: args.write_options(),
         lod_levels: args.lod_levels.unwrap_or(LOD_LEVELS),
         is_compared,
     };
+    let index = args.written.index.then(|| index_path(&main_file));
+    let made: Vec<PathBuf> = [main_file.clone()].into_iter().chain(index).collect();
     let resume = args.resume.then(|| {
         let settings = format!("{conversion:?} {:?}", args.views);
         let cameras = views.iter().flat_map(JudgingViews::files);
@@ -170,7 +195,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let resume = resume.transpose()?;
     if resume
         .as_ref()
-        .is_some_and(|resume| resume.is_made("", slice::from_ref(&main_file)))
+        .is_some_and(|resume| resume.is_made("", &made))
     {
         print(format!(
             "{}: kept, since it was made by the same call\n",
@@ -187,10 +212,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         progress: None,
     };
     let converted = conversion.run(&mut host)?;
+    if args.written.index && converted.output.written {
+        let task = host.begin("splats");
+        ChunkIndex::of(&main_file, &task)?.write(&main_file, &task)?;
+    }
     host.progress = None;
     report(args, &converted, host.lines)?;
     if let Some(resume) = resume.filter(|_| converted.output.written) {
-        resume.record("", &[main_file])?;
+        resume.record("", &made)?;
     }
     Ok(match converted.output.written {
         true => Exit::Done,
@@ -201,6 +230,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 /// Checks the names of all files that are written.
 fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Result<()> {
     outputs.add("-o", main_file)?;
+    if args.written.index {
+        outputs.add("--index", &index_path(main_file))?;
+    }
     if args.resume {
         outputs.add("--resume", &note_of(main_file))?;
     }

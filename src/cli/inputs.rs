@@ -52,6 +52,14 @@ pub(super) fn load_scene(path: &Path, flags: SceneFlags, verbosity: Verbosity) -
     load_filtered(path, flags, &Filters::default(), verbosity)
 }
 
+/// An error of reading that names the flag of the level of detail, if it is about that level.
+pub(super) fn about_lod(error: Error) -> Error {
+    match &error {
+        Error::Argument { what, .. } if what == "level of detail" => error.about("--lod"),
+        _ => error,
+    }
+}
+
 /// Says which file of a folder is read.
 pub(super) fn note_file_of_folder(path: &Path, verbosity: Verbosity) {
     if let Some(file) = scene_file(path).ok().filter(|file| file != path) {
@@ -78,10 +86,7 @@ pub(super) fn load_filtered(
     }
     note_file_of_folder(path, verbosity);
     let start = Instant::now();
-    let scene = filters.load(path, flags.options()).map_err(|e| match &e {
-        Error::Argument { what, .. } if what == "level of detail" => e.about("--lod"),
-        _ => e,
-    })?;
+    let scene = filters.load(path, flags.options()).map_err(about_lod)?;
     let file = path.display();
     verbosity.remark(&format!(
         "{file}: {}, {} splats of degree {}, read in {:.0} ms",

@@ -16,11 +16,11 @@ use serde_json::json;
 pub(super) use self::args::Args;
 use self::args::RenderFlags;
 use self::drawing::{Drawing, draws_ahead};
-use self::rendered::{begin_lines, scene_json, table};
+use self::rendered::{RenderCall, begin_lines, scene_json, table};
 use super::console::{Exit, Verbosity, print, print_json};
 use super::exposures::ViewExposures;
 use super::film::Film;
-use super::frames::{Backend, band_rows, peak_rss_bytes};
+use super::frames::{Backend, band_rows};
 use super::inputs::{load_filtered, warn_if_unseen};
 use super::outputs::{Output, Outputs};
 use super::resume::{Resume, note_of};
@@ -76,8 +76,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let exposures = flags
         .exposures
         .load(flags.draw.background, film.is_some())?;
-    let prepare = |views: &Views| prepare_outputs(args, output.as_ref(), None, views);
-    if let Some(exit) = batches::run(args, (output.as_ref(), film.is_some()), prepare, verbosity)? {
+    let prepare = |views: &Views| prepare_outputs(args, output.as_ref(), film.as_ref(), views);
+    if let Some(exit) = batches::run(args, (output.as_ref(), film.as_ref()), prepare, verbosity)? {
         return Ok(exit);
     }
     // One pool does all the work: starting a second one costs a small scene a millisecond.
@@ -190,18 +190,15 @@ fn draw_views(
     };
     let rendered = drawing.draw_all(views.cameras, &mut timer)?;
     if args.json {
-        let is_reference = flags.backend == Backend::Reference;
-        let documents = rendered.iter().map(|r| r.json(args.repeat.is_some()));
-        print_json(json!({
-            "scene": scene_json(&args.scene, scene),
-            "profile": profile.name,
-            "backend": flags.backend,
-            "threads": if is_reference { 1 } else { pool.current_num_threads() },
-            "simd": if is_reference { "none" } else { flags.draw.host.level.name() },
-            "peak_rss_bytes": peak_rss_bytes(),
-            "view_flags": view_flags,
-            "views": documents.collect::<Vec<_>>(),
-        }))?;
+        let call = RenderCall {
+            scene: scene_json(&args.scene, scene),
+            profile: profile.name,
+            backend: flags.backend,
+            threads: pool.current_num_threads(),
+            level: flags.draw.host.level,
+            view_flags,
+        };
+        print_json(call.document(&rendered, args.repeat.is_some()))?;
     } else if is_table {
         if !by_line {
             print(table(&rendered, args.repeat))?;

@@ -52,6 +52,15 @@ pub(super) fn write_film(
     film.record(views, settings.background, task, |writer| job.shoot(writer))
 }
 
+/// The colour behind the splats of a film, if frames are opaque.
+pub(super) fn colour_behind(background: Option<Background>) -> Option<[f32; 3]> {
+    match background {
+        Some(Background::Transparent) => None,
+        Some(Background::Opaque(rgb)) => Some(rgb),
+        None => Some([0.0; 3]),
+    }
+}
+
 /// The frames of a film.
 struct Job<'a> {
     format: FilmFormat,
@@ -174,11 +183,7 @@ impl<'a> Worker<'a> {
         let Self {
             job, timer, frame, ..
         } = self;
-        let background = match job.settings.background {
-            Some(Background::Transparent) => None,
-            Some(Background::Opaque(rgb)) => Some(rgb),
-            None => Some([0.0; 3]),
-        };
+        let background = colour_behind(job.settings.background);
         let drawn = self.pool.install(|| {
             let times = timer.render(frame, job.splats, camera, 1)?;
             Ok((times.frame_bytes, job.format.prepare(frame, background)))

@@ -8,6 +8,7 @@
 //! | [`viewpoint`] | the search for a view of a scene without cameras |
 //! | [`convert`] | actions on raw columns of scenes between reading and writing |
 
+mod chunk_index;
 pub mod convert;
 pub mod cpu;
 pub mod preprocess;
@@ -16,5 +17,6 @@ pub mod synth;
 pub mod viewpoint;
 mod visibility;
 
+pub use chunk_index::{ChunkIndex, index_path};
 pub use statistics::{Distribution, SceneStatistics};
 pub use visibility::Visibility;

@@ -10,10 +10,12 @@ use rayon::prelude::*;
 
 use super::activate::{Parameters, ValueEncoding, activate};
 use super::bytes::Bytes;
+use super::raw_columns::{RawColumns, Rows};
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::buffer::Buffer;
+use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
 /// Number of values of a splat without the higher SH coefficients.
@@ -150,26 +152,105 @@ pub(super) fn assemble(
     Ok(arrays.finish(dropped))
 }
 
-/// [`assemble`] for rows of `stride` bytes each, from `start` of `bytes` on; `decode` receives the bytes
-/// of a block's rows.
+/// Rows of one size in a file, of which some are read.
+#[derive(Debug)]
+pub(super) struct FixedRows {
+    /// Offset of row 0 of the file in bytes.
+    start: usize,
+    /// Bytes of a row.
+    pub(super) stride: usize,
+    /// First rows of the ranges that are read: among all rows that are read, and in the file.
+    spans: Vec<[usize; 2]>,
+    /// Number of rows that are read.
+    pub(super) len: usize,
+}
+
+impl FixedRows {
+    /// Rows of `stride` bytes from offset `start` on, of which the ranges `spans` are read in order. Every length but the
+    /// last one is a multiple of [`BLOCK`].
+    pub(super) fn new([start, stride]: [usize; 2], spans: &[Range<usize>]) -> Self {
+        let mut len = 0;
+        let firsts = spans.iter().map(|span| {
+            let first = [len, span.start];
+            len += span.len();
+            first
+        });
+        Self {
+            start,
+            stride,
+            spans: firsts.collect(),
+            len,
+        }
+    }
+
+    /// Bytes of `rows` of the rows that are read, at most one block.
+    fn bytes(&self, rows: &Range<usize>) -> Range<usize> {
+        let after = self
+            .spans
+            .partition_point(|[first, _]| *first <= rows.start);
+        let [first, row] = self.spans[after - 1];
+        let start = self.start + (row + rows.start - first) * self.stride;
+        start..start + rows.len() * self.stride
+    }
+}
+
+/// [`assemble`] for rows of the same size in `bytes`; `decode` receives the bytes of a block's rows.
 pub(super) fn assemble_fixed(
     bytes: &Bytes<'_>,
-    start: usize,
-    stride: usize,
+    fixed: &FixedRows,
     layout: RowLayout,
     task: &Task,
     decode: impl Fn(&[u8], RawBlock<'_>) + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
-    let span = |rows: &Range<usize>| start + rows.start * stride..start + rows.end * stride;
     assemble(layout, task, |batch| {
         let rows = batch.rows();
         let dropped = batch.fill(|rows, raw| {
-            decode(&bytes[span(&rows)], raw);
+            decode(&bytes[fixed.bytes(&rows)], raw);
             Ok(())
         });
-        bytes.release(span(&rows));
+        // Rows in between that are not read are not resident.
+        let last = fixed.bytes(&(rows.end - 1..rows.end));
+        bytes.release(fixed.bytes(&rows).start..last.end);
         dropped
     })
+}
+
+/// [`assemble`] for `rows` of a scene whose raw columns `columns` decodes. Centres are relative to `origin`.
+pub(super) fn assemble_columns(
+    rows: Range<usize>,
+    sh_degree: u8,
+    origin: [f64; 3],
+    task: &Task,
+    columns: impl Fn(Rows) -> Result<RawColumns> + Send + Sync,
+) -> Result<(Splats, Dropped)> {
+    let layout = RowLayout {
+        rows: rows.len(),
+        sh_degree,
+        encoding: ValueEncoding::Raw,
+        scales: 3,
+        filtered: false,
+    };
+    let (splats, dropped) = assemble(layout, task, |batch| {
+        let own = batch.rows();
+        let of_file = rows.start + own.start..rows.start + own.end;
+        let raw = columns(Rows::multiples(of_file, 1))?;
+        batch.fill(|rows, mut block| {
+            let rows = rows.start - own.start..rows.end - own.start;
+            for (slot, (column, origin)) in raw.mean.iter().zip(origin).enumerate() {
+                let centres = column[rows.clone()].iter().map(|v| narrow(v - origin));
+                block
+                    .slot(slot)
+                    .iter_mut()
+                    .zip(centres)
+                    .for_each(|(lane, v)| *lane = v);
+            }
+            for (column, slot) in raw.all_floats().zip(3..) {
+                block.slot(slot)[..rows.len()].copy_from_slice(&column[rows.clone()]);
+            }
+            Ok(())
+        })
+    })?;
+    Ok((splats.with_origin(origin), dropped))
 }
 
 /// [`assemble`] on this thread and in order, for rows that have to be read one after the other.

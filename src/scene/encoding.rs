@@ -48,15 +48,8 @@ impl SceneEncoding {
 
     /// Warns of options that the file does not follow.
     pub(super) fn warn_of_unused(&mut self, options: LoadOptions) {
-        let own = self.axes;
-        let axes = options.axes.filter(|axes| *axes != own).map(|axes| {
-            format!("its axes are {own}; --axes {axes} is for an SPZ that does not state its own, and changes nothing")
-        });
-        let lod = (options.lod >= self.lod_levels).then(|| {
-            let lod = options.lod;
-            format!("it has no level of detail {lod}, which --lod asks for; only a streamed SOG has several")
-        });
-        self.warnings.extend(axes.into_iter().chain(lod));
+        let unused = options.unused(self.axes, self.lod_levels);
+        self.warnings.extend(unused);
     }
 }
 
@@ -74,6 +67,20 @@ impl LoadOptions {
     /// Options with the given axes and level of detail.
     pub fn new(axes: Option<SplatAxes>, lod: u32) -> Self {
         Self { axes, lod }
+    }
+
+    /// Remarks on options that a file of these axes, with so many levels of detail, does not follow.
+    pub(super) fn unused(self, own: SplatAxes, levels: u32) -> impl Iterator<Item = String> {
+        let axes = self.axes.filter(|axes| *axes != own).map(|axes| {
+            format!(
+                "its axes are {own}; --axes {axes} is for an SPZ that does not state its own, and changes nothing"
+            )
+        });
+        let lod = (self.lod >= levels).then(|| {
+            let lod = self.lod;
+            format!("it has no level of detail {lod}, which --lod asks for; only a streamed SOG has several")
+        });
+        axes.into_iter().chain(lod)
     }
 }
 

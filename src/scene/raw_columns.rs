@@ -1,11 +1,57 @@
 //! The columns that every splat format has, as arrays.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::origin::{Resolution, SAMPLES};
 use super::splats::{MAX_SH_DEGREE, rest_coefficients};
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
+
+/// Rows of a file at even steps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    first: usize,
+    len: usize,
+    step: usize,
+}
+
+impl Rows {
+    /// The multiples of `step` in `range`, or all of it for a step of 1.
+    pub(crate) fn multiples(range: Range<usize>, step: usize) -> Self {
+        let first = range.start.next_multiple_of(step);
+        let len = range.end.saturating_sub(first).div_ceil(step);
+        Self { first, len, step }
+    }
+
+    /// The first row, if there is one.
+    pub(crate) fn first(self) -> usize {
+        self.first
+    }
+
+    /// Number of rows.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// The rows in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..self.len).map(move |at| self.first + at * self.step)
+    }
+
+    /// The rows that are in `range`, moved so that row `range.start` becomes row `start`.
+    pub(crate) fn moved(self, range: &Range<usize>, start: usize) -> Self {
+        let end = (self.first + self.len * self.step).min(range.end);
+        let before = range.start.saturating_sub(self.first);
+        let first = self.first + before.next_multiple_of(self.step);
+        Self {
+            first: first - range.start + start,
+            len: end.saturating_sub(first).div_ceil(self.step),
+            step: self.step,
+        }
+    }
+}
 
 /// The columns that every splat format has, as arrays, in the encoding of
 /// [`SplatTable`](super::table::SplatTable).
@@ -94,7 +140,8 @@ impl RawColumns {
         }
     }
 
-    /// All columns but the centre: scale, rotation, opacity, SH constants, higher coefficients.
+    /// All columns but the centre, in the order of their slots: scale, rotation, opacity, SH constants, higher
+    /// coefficients.
     pub(crate) fn all_floats(&self) -> impl Iterator<Item = &Vec<f32>> {
         let plain = self.scale.iter().chain(&self.rotation);
         let colours = self.sh_constant.iter().chain(&self.sh_rest);
@@ -122,7 +169,7 @@ impl RawColumns {
     }
 
     /// Appends rows of `other`, whose degree is not higher.
-    pub(crate) fn append(&mut self, other: &Self, rows: std::ops::Range<usize>) {
+    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
         let len = self.rows() + rows.len();
         let (own, theirs) = (self.rest_per_channel(), other.rest_per_channel());
         for (to, from) in self.mean.iter_mut().zip(&other.mean) {

@@ -436,8 +436,13 @@ impl SplatTable {
 
     /// As [`Self::into_scene`], as a task.
     pub(crate) fn into_scene_with(self, task: &Task) -> Result<Scene> {
-        let (splats, dropped) = self.splats_with(task)?;
-        Ok(Scene {
+        let splats = self.splats_with(task)?;
+        Ok(self.with_splats(splats))
+    }
+
+    /// The scene of the file of this table, with the given splats.
+    pub(crate) fn with_splats(self, (splats, dropped): (Splats, Dropped)) -> Scene {
+        Scene {
             splats,
             dropped,
             profile_hint: self.profile_hint,
@@ -445,7 +450,7 @@ impl SplatTable {
             comments: self.comments,
             file_bytes: self.file_bytes,
             encoding: self.encoding,
-        })
+        }
     }
 }
 

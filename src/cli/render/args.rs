@@ -53,9 +53,9 @@ pub(in crate::cli) struct Args {
     /// it was drawn from
     #[arg(long, requires = "output", conflicts_with_all = ["repeat", "list_views", "pixels"])]
     pub(super) resume: bool,
-    /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a binary PLY that needs more is
-    /// read in batches, and only splats in view are kept. Pictures are the same. A camera
-    /// file must give the views
+    /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a PLY, compressed PLY, SOG or .splat
+    /// that needs more is read in batches, and only splats in view are kept. Pictures and films are the same. A camera
+    /// file must give the views. `convert --index` makes an index by which splats that no view sees are not read
     #[arg(long, value_name = "SIZE", value_parser = str::parse::<MemorySize>)]
     pub(super) memory: Option<MemorySize>,
     /// Print a JSON document instead of a table

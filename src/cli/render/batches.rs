@@ -2,34 +2,42 @@
 
 use std::path::Path;
 
+use rayon::ThreadPool;
+use serde_json::json;
+
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
-use quadrille_render::cpu::{Counts, EachBatch, KEPT_BYTES, RenderSettings, RenderTimes, Renderer};
-use quadrille_scene::Splats;
+use quadrille_base::task::Task;
+use quadrille_render::ChunkIndex;
+use quadrille_render::cpu::{DrawnView, KEPT_BYTES, RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
-use quadrille_scene::formats::ply::SplatBatches;
-use quadrille_scene::formats::scene_file;
+use quadrille_scene::formats::{EachBatch, SplatBatches, open_batches, scene_file};
+use quadrille_scene::{Dropped, Splats};
 use quadrille_suite::mesh_input::MemorySize;
+use quadrille_suite::report::cameras::reproducing_flags;
 
 use super::args::Args;
-use super::rendered::{Rendered, table};
-use crate::cli::console::{Exit, Verbosity, print};
+use super::rendered::{RenderCall, Rendered, size_json, table};
+use crate::cli::console::{Exit, Verbosity, print, print_json};
+use crate::cli::film::{Film, TakeFrame};
 use crate::cli::frames::{Backend, FrameTimes};
-use crate::cli::inputs::{note_file_of_folder, warn_of_dropped};
+use crate::cli::inputs::{about_lod, note_file_of_folder, warn_of_dropped};
 use crate::cli::interrupt;
 use crate::cli::outputs::Output;
+use crate::cli::splat_film::colour_behind;
 use crate::cli::view_page::write_cameras;
 
 /// Fraction of the memory for the arrays of a batch.
 const BATCH_SHARE: u64 = 8;
-/// Fraction of the memory for the splats in view. The rest is for the lists of the tiles and the pictures.
+/// Fraction of the memory for the splats in view. The rest is for decoded parts of the file and then, when those are
+/// dropped, for the lists of the tiles and the pictures.
 const KEPT_SHARE: u64 = 2;
 
 /// Draws the views in batches of the scene, if it does not fit in `--memory`; `None` if it does or there is no such flag.
 /// `prepare` checks the outputs of the views.
 pub(super) fn run(
     args: &Args,
-    (output, is_film): (Option<&Output>, bool),
+    (output, film): (Option<&Output>, Option<&Film<'_>>),
     prepare: impl FnOnce(&Views) -> Result<()>,
     verbosity: Verbosity,
 ) -> Result<Option<Exit>> {
@@ -42,54 +50,111 @@ pub(super) fn run(
         let found = path.display().to_string();
         return Err(Error::argument("--memory", expected, found));
     }
-    let batches = SplatBatches::open(&path)?;
-    let row_bytes = batches.splat_bytes() + KEPT_BYTES;
-    let whole = batches.rows() as u64 * row_bytes as u64;
+    let mut batches = open_batches(&path, args.reading.options()).map_err(about_lod)?;
+    let kept = batches.rows() as u64 * KEPT_BYTES as u64;
+    let whole = batches.scene_bytes().saturating_add(kept);
     if whole <= memory.0 {
         return Ok(None);
     }
-    let first = is_film
-        .then_some("a film")
-        .or_else(|| whole_scene_flag(args));
-    let (Some(output), None) = (output, first) else {
-        let file = args.scene.display();
-        let expected = format!(
-            "-o with pictures of a camera file (--cameras or --view) for {file}, which takes {whole} bytes and is read in \
-             batches"
-        );
-        let found = first.unwrap_or("no picture");
-        return Err(Error::argument(
-            "--memory",
-            expected,
-            format!("{found} beside {memory}"),
-        ));
-    };
+    refuse(
+        args,
+        (output.is_some() || film.is_some(), memory),
+        (&batches, whole),
+    )?;
     note_file_of_folder(&args.scene, verbosity);
-    let views = args
-        .views
-        .of_scene(&args.scene, &Splats::from_splats(0, []), verbosity)?;
+    let none = Splats::from_splats(0, []);
+    let views = (args.film.path).views(&args.views, &args.scene, &none, verbosity)?;
     prepare(&views)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
     }
-    draw(args, output, &batches, (&views, memory), verbosity).map(Some)
+    let profile = (args.flags.draw).profile(batches.profile_hint(), verbosity)?;
+    let settings = RenderSettings {
+        profile: args.flags.rules.applied(profile),
+        level: args.flags.draw.host.level,
+    };
+    let pool = args.flags.draw.host.pool()?;
+    pool.install(|| leave_out_unseen((&path, &mut batches), (&views, &settings), verbosity));
+    let job = Job {
+        args,
+        batches,
+        views,
+        memory,
+        settings,
+        pool,
+        verbosity,
+    };
+    match (film, output) {
+        (Some(film), _) => job.shoot(film)?,
+        (None, Some(output)) => job.draw(output)?,
+        (None, None) => {}
+    }
+    Ok(Some(Exit::Done))
+}
+
+/// Leaves out the chunks that no view sees, if there is an index of the scene.
+fn leave_out_unseen(
+    (path, batches): (&Path, &mut SplatBatches),
+    (views, settings): (&Views, &RenderSettings),
+    verbosity: Verbosity,
+) {
+    match ChunkIndex::read(path, batches) {
+        Ok(None) => {}
+        Ok(Some(index)) => {
+            let seen = index.seen(&views.cameras, &settings.profile, batches.rows());
+            let rows: usize = seen.iter().map(ExactSizeIterator::len).sum();
+            let all = batches.rows();
+            verbosity.remark(&format!(
+                "{}: {rows} of {all} rows may be seen",
+                path.display()
+            ));
+            batches.only(seen);
+        }
+        Err(error) => verbosity.warn(&format!("{error}; the whole scene is read")),
+    }
+}
+
+/// Refuses what batches of a scene, which takes `whole` bytes, cannot do.
+fn refuse(
+    args: &Args,
+    (has_output, memory): (bool, MemorySize),
+    (batches, whole): (&SplatBatches, u64),
+) -> Result<()> {
+    let file = args.scene.display();
+    let of_output = (!has_output).then_some("no picture");
+    if let Some(found) = whole_scene_flag(args).or(of_output) {
+        let expected = format!(
+            "-o with pictures or a film of a camera file (--cameras, --view or --path) for {file}, which takes {whole} bytes \
+             and is read in batches"
+        );
+        let found = format!("{found} beside {memory}");
+        return Err(Error::argument("--memory", expected, found));
+    }
+    let working = batches.working_bytes();
+    if working > memory.0 - memory.0 / BATCH_SHARE - memory.0 / KEPT_SHARE {
+        // The share is 3/8.
+        let least = working.saturating_mul(8).div_ceil(3).div_ceil(1 << 20);
+        let expected = format!(
+            "at least {least}M for {file}, of which {working} bytes are decoded at once; all of it takes {whole} bytes"
+        );
+        return Err(Error::argument("--memory", expected, memory.to_string()));
+    }
+    Ok(())
 }
 
 /// The first flag that needs the whole scene.
 pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
-    let views = &args.views;
+    let keys = args.film.path.keys(&args.views);
     let needs = [
         (
-            !views.are_of_file(&args.scene),
+            !keys.is_ok_and(|keys| keys.are_of_file(&args.scene)),
             "views that the scene decides",
         ),
-        (args.film.path.files().next().is_some(), "--path"),
         (args.repeat.is_some(), "--repeat"),
         (args.list_views, "--list-views"),
         (!args.probe.is_empty(), "--probe"),
         (args.resume, "--resume"),
-        (args.json, "--json"),
         (!args.filters.is_empty(), "filters of splats"),
         (flags.backend != Backend::Cpu, "another renderer than cpu"),
         (!flags.layers.settings().layers.is_empty(), "--aov"),
@@ -99,63 +164,117 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     first.map(|(_, what)| what)
 }
 
-fn draw(
-    args: &Args,
-    output: &Output,
-    batches: &SplatBatches,
-    (views, memory): (&Views, MemorySize),
+/// Views of a scene that is read in batches.
+struct Job<'a> {
+    args: &'a Args,
+    batches: SplatBatches,
+    views: Views,
+    memory: MemorySize,
+    settings: RenderSettings,
+    pool: ThreadPool,
     verbosity: Verbosity,
-) -> Result<Exit> {
-    let flags = &args.flags;
-    let profile = flags.draw.profile(batches.profile_hint(), verbosity)?;
-    let settings = RenderSettings {
-        profile: flags.rules.applied(profile),
-        level: flags.draw.host.level,
-    };
-    let cameras = &views.cameras;
-    let mut sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
-    sizes.try_for_each(|size| check_memory(size, FRAME_BYTES))?;
-    let rows = memory.0 / BATCH_SHARE / (batches.splat_bytes() + KEPT_BYTES) as u64;
-    let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-    let progress = verbosity.progress("views");
-    let steps = progress.task.steps(cameras.len() as u64);
-    let task = interrupt::task();
-    let coarse = batches.rounding_warning()?;
-    let mut passes = 0;
-    let pass = |each: EachBatch<'_>| {
-        passes += 1;
-        let dropped = batches.for_each(rows, task, each)?;
-        if passes == 1 {
-            warn_of_dropped(&args.scene, dropped, verbosity);
-            if let Some(warning) = &coarse {
-                verbosity.warn(&format!("{}: {warning}", args.scene.display()));
-            }
+}
+
+impl Job<'_> {
+    /// Draws and writes the pictures.
+    fn draw(&self, output: &Output) -> Result<()> {
+        let flags = &self.args.flags;
+        let progress = self.verbosity.progress("views");
+        let steps = progress.task.steps(self.views.cameras.len() as u64);
+        let mut rendered = Vec::new();
+        let save = |index: usize, frame: &Frame, (counts, times, used_bytes): DrawnView| {
+            let camera = self.views.cameras[index].clone();
+            let (layers, background) = (&flags.layers, flags.draw.background);
+            let path = layers.save(output, frame, &[], &camera.name, background)?;
+            rendered.push(Rendered {
+                camera,
+                output: Some(path),
+                timed: Some(FrameTimes::once(counts, &times, used_bytes)),
+            });
+            steps.advance(1)
+        };
+        let dropped = self.pool.install(|| self.render(interrupt::task(), save))?;
+        drop(progress);
+        if self.args.json {
+            let call = self.call(dropped);
+            return print_json(call.document(&rendered, false));
         }
-        Ok(())
-    };
-    let mut rendered = Vec::new();
-    let save = |index: usize, frame: &Frame, (counts, times): (Counts, RenderTimes)| {
-        let camera = cameras[index].clone();
-        let (layers, background) = (&flags.layers, flags.draw.background);
-        let path = layers.save(output, frame, &[], &camera.name, background)?;
-        rendered.push(Rendered {
-            camera,
-            output: Some(path),
-            timed: Some(FrameTimes::once(counts, &times, 0)),
-        });
-        steps.advance(1)
-    };
-    let limits = (memory.0 / KEPT_SHARE, task);
-    let mut renderer = Renderer::default();
-    let pool = flags.draw.host.pool()?;
-    pool.install(|| renderer.render_batches(pass, cameras, &settings, limits, save))?;
-    drop(progress);
-    verbosity.remark(&format!(
-        "{}: batches of {rows} splats, passes over the file: {passes}",
-        args.scene.display()
-    ));
-    if !output.is_stdout() {
-        print(table(&rendered, None))?;
+        match output.is_stdout() {
+            true => Ok(()),
+            false => print(table(&rendered, None)),
+        }
     }
-    Ok(Exit::Done)
+
+    /// Draws the views as the frames of a film.
+    fn shoot(&self, film: &Film<'_>) -> Result<()> {
+        let background = self.args.flags.draw.background;
+        let draw = |take: &mut TakeFrame<'_>| {
+            let each = |_: usize, frame: &Frame, _: DrawnView| match colour_behind(background) {
+                Some(colour) => take(&frame.over(colour)),
+                None => take(frame),
+            };
+            let dropped = self.pool.install(|| self.render(interrupt::task(), each))?;
+            Ok(vec![dropped])
+        };
+        let (finished, dropped) =
+            film.record_drawn(&self.views, background, self.verbosity, draw)?;
+        let facts = self.args.json.then(|| {
+            let call = self.call(dropped.first().copied().unwrap_or_default());
+            json!({
+                "scene": call.scene,
+                "profile": call.profile,
+                "backend": call.backend,
+                "threads": call.threads,
+            })
+        });
+        finished.report(facts, &self.views.cameras)
+    }
+
+    /// The facts of the call, of whose rows `dropped` are invalid.
+    fn call(&self, dropped: Dropped) -> RenderCall {
+        let splats = self.batches.rows() - quadrille_base::math::index(dropped.total());
+        let (degree, bytes) = (self.batches.sh_degree(), self.batches.size_bytes(splats));
+        RenderCall {
+            scene: size_json(&self.args.scene, (splats, degree, bytes)),
+            profile: self.settings.profile.name,
+            backend: self.args.flags.backend,
+            threads: self.pool.current_num_threads(),
+            level: self.settings.level,
+            view_flags: reproducing_flags(&self.views),
+        }
+    }
+
+    /// Renders the views on rayon's current thread pool, and calls `each` as [`Renderer::render_batches`] does.
+    fn render(
+        &self,
+        task: &Task,
+        each: impl FnMut(usize, &Frame, DrawnView) -> Result<()>,
+    ) -> Result<Dropped> {
+        let (scene, cameras) = (self.args.scene.display(), &self.views.cameras);
+        let mut sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
+        sizes.try_for_each(|size| check_memory(size, FRAME_BYTES))?;
+        let of_many = self.batches.size_bytes(1 << 20) >> 20;
+        let rows = self.memory.0 / BATCH_SHARE / (of_many + KEPT_BYTES as u64);
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        let (mut passes, mut dropped) = (0, Dropped::default());
+        let pass = |each: EachBatch<'_>| {
+            passes += 1;
+            let notes = self.batches.for_each(rows, task, each)?;
+            if passes == 1 {
+                dropped = notes.dropped;
+                warn_of_dropped(&self.args.scene, dropped, self.verbosity);
+                for warning in notes.warnings {
+                    self.verbosity.warn(&format!("{scene}: {warning}"));
+                }
+            }
+            Ok(())
+        };
+        let limits = (self.memory.0 / KEPT_SHARE, task);
+        let mut renderer = Renderer::default();
+        renderer.render_batches(pass, cameras, &self.settings, limits, each)?;
+        self.verbosity.remark(&format!(
+            "{scene}: batches of {rows} splats, passes over the file: {passes}"
+        ));
+        Ok(dropped)
+    }
 }

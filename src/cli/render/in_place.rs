@@ -22,8 +22,12 @@ use crate::cli::outputs::Output;
 
 /// The file of the scene, if nothing needs the scene in memory: neither a flag nor the layout of the file.
 pub(super) fn source(args: &Args, output: Option<&Output>) -> Option<SplatsInPlace> {
-    let needs_scene =
-        output.is_none() || whole_scene_flag(args).is_some() || !args.reading.is_default();
+    let has_path = args.film.path.files().next().is_some();
+    let needs_scene = output.is_none()
+        || args.json
+        || has_path
+        || whole_scene_flag(args).is_some()
+        || !args.reading.is_default();
     let path = scene_file(&args.scene).ok().filter(|_| !needs_scene)?;
     // A file that cannot be drawn from is read as a whole, which tells what is wrong with it.
     let is_file = path != Path::new("-") && path.is_file();

@@ -5,20 +5,61 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::cli::console::print;
-use crate::cli::frames::{FrameTimes, STAGES, StageMs};
+use crate::cli::frames::{Backend, FrameTimes, STAGES, StageMs, peak_rss_bytes};
 use quadrille_base::error::Result;
+use quadrille_base::math::SimdLevel;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
 
 /// The scene that was read from `path`, as JSON.
 pub(super) fn scene_json(path: &Path, scene: &Scene) -> Value {
+    let Scene { splats, .. } = scene;
+    size_json(
+        path,
+        (splats.len(), splats.sh_degree(), splats.size_bytes() as u64),
+    )
+}
+
+/// A scene of a number of splats, a degree of spherical harmonics and a size of its arrays in bytes, as JSON.
+pub(super) fn size_json(path: &Path, (splats, sh_degree, bytes): (usize, u8, u64)) -> Value {
     json!({
         "path": path.display().to_string(),
-        "splats": scene.splats.len(),
-        "sh_degree": scene.splats.sh_degree(),
-        "bytes": scene.splats.size_bytes(),
+        "splats": splats,
+        "sh_degree": sh_degree,
+        "bytes": bytes,
     })
+}
+
+/// What all views of a call have in common.
+pub(super) struct RenderCall {
+    pub(super) scene: Value,
+    /// Name of the profile.
+    pub(super) profile: &'static str,
+    pub(super) backend: Backend,
+    /// Threads of the pool.
+    pub(super) threads: usize,
+    pub(super) level: SimdLevel,
+    /// Flags that reproduce a view that the program chose.
+    pub(super) view_flags: Option<String>,
+}
+
+impl RenderCall {
+    /// The document of the call.
+    pub(super) fn document(&self, rendered: &[Rendered], is_repeated: bool) -> Value {
+        let is_reference = self.backend == Backend::Reference;
+        let views = rendered.iter().map(|r| r.json(is_repeated));
+        json!({
+            "scene": self.scene,
+            "profile": self.profile,
+            "backend": self.backend,
+            "threads": if is_reference { 1 } else { self.threads },
+            "simd": if is_reference { "none" } else { self.level.name() },
+            "peak_rss_bytes": peak_rss_bytes(),
+            "view_flags": self.view_flags,
+            "views": views.collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// A view that is drawn or kept.

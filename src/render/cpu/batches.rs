@@ -11,17 +11,18 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::math::fit;
 use quadrille_base::task::Task;
+use quadrille_scene::formats::EachBatch;
 use quadrille_scene::{Camera, Splats};
 
 /// Bytes of a splat in view that are kept until its picture is drawn.
 pub const KEPT_BYTES: usize = 76;
 
-/// Receiver of a batch of splats.
-pub type EachBatch<'a> = &'a mut dyn FnMut(&Splats) -> Result<()>;
+/// Counts and times of a view, and the size of its working arrays in bytes.
+pub type DrawnView = (Counts, RenderTimes, usize);
 
 impl Renderer {
     /// Renders a frame for each of `cameras`, the same as of the whole scene, and calls `each` with the index of the
-    /// camera, the frame, its counts and its times. `pass` reads the scene, and calls its argument with one batch of
+    /// camera, the frame, and its counts and times. `pass` reads the scene, and calls its argument with one batch of
     /// splats after the other, in the scene's order.
     ///
     /// At most `kept_bytes` of projected splats are kept. Views for which they are too few are drawn from further passes.
@@ -35,7 +36,7 @@ impl Renderer {
         cameras: &[Camera],
         settings: &RenderSettings,
         (kept_bytes, task): (u64, &Task),
-        mut each: impl FnMut(usize, &Frame, (Counts, RenderTimes)) -> Result<()>,
+        mut each: impl FnMut(usize, &Frame, DrawnView) -> Result<()>,
     ) -> Result<()> {
         let mut frame = Frame::new(0, 0);
         let (mut first_view, mut at_once) = (0, cameras.len());
@@ -85,7 +86,7 @@ impl Renderer {
         view: View,
         (camera, settings): (&Camera, &RenderSettings),
         task: &Task,
-    ) -> (Counts, RenderTimes) {
+    ) -> DrawnView {
         let mut clock = Clock::start();
         let splats_in_view = view.kept.splats_in_view();
         self.projected = view.kept.into_projected();
@@ -99,9 +100,10 @@ impl Renderer {
         let mut times = clock.stop();
         times.preprocess = view.preprocess;
         times.total += view.preprocess;
+        let used_bytes = self.used_bytes();
         // The next pass needs their memory.
         (self.projected, self.bins) = Default::default();
-        (counts, times)
+        (counts, times, used_bytes)
     }
 }
 
@@ -161,7 +163,7 @@ mod tests {
                 parts.try_for_each(|part| each(&Splats::from_splats(2, part.iter().copied())))
             };
             let limits = (kept, &Task::NEVER);
-            let each = |index: usize, frame: &Frame, (counts, _): (Counts, RenderTimes)| {
+            let each = |index: usize, frame: &Frame, (counts, ..): DrawnView| {
                 let (expected, of_whole) =
                     Renderer::default().render(&whole, &cameras[index], &settings);
                 assert!(

@@ -26,7 +26,7 @@ mod runs;
 mod tile;
 mod tile_layers;
 
-pub use batches::{EachBatch, KEPT_BYTES};
+pub use batches::{DrawnView, KEPT_BYTES};
 pub use probe::{PixelFragment, PixelProbe};
 pub use renderer::{RenderTimes, Renderer, render};
 

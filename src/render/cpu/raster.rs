@@ -9,7 +9,7 @@ use super::blend::{
 };
 use super::coverage::Strips;
 use super::layer_sink::LayerSink;
-use super::runs::{BATCH, GROUP, PADDING, Run, Runs};
+use super::runs::{BATCH, GROUP, PADDING, Runs};
 use super::tile::{BLOCK_PX, PixelLanes, SINK, TILE_BLOCKS, Tile};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::math::lanes::{LaneCounts, has_mask_registers};
@@ -181,10 +181,9 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         }
     }
 
-    /// Shades the next splats of a run, at pixels of the given positions.
+    /// Shades splats of the batch at pixels of the given positions.
     #[inline(always)]
-    fn shade(&self, run: &mut Run, positions: [f32x16<S>; 2]) -> Shaded<S> {
-        let numbers = run.group();
+    fn shade(&self, numbers: [usize; GROUP], positions: [f32x16<S>; 2]) -> Shaded<S> {
         let splats = numbers.map(|number| &self.batch[number]);
         let exponents = exponents(self.simd, splats, positions);
         Shaded {
@@ -197,15 +196,15 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     /// independent, and shading alone is a chain of latencies too long for a core to hide.
     #[inline(always)]
     fn draw_in_groups(&mut self, runs: &Runs) {
-        let mut waiting = self.shade(&mut Run::EMPTY, self.first_block);
+        let mut waiting = self.shade([PADDING; GROUP], self.first_block);
         for (block, mut run) in runs.iter() {
             let positions = self.positions(block);
-            let shaded = self.shade(&mut run, positions);
+            let shaded = self.shade(run.group(), positions);
             self.blend_group(&waiting);
             self.switch_to(block);
             waiting = shaded;
             while !run.is_empty() && self.pixels.is_open::<STOP>(self.simd, self.limits.stop_at) {
-                let shaded = self.shade(&mut run, positions);
+                let shaded = self.shade(run.group(), positions);
                 self.blend_group(&waiting);
                 waiting = shaded;
             }

@@ -18,8 +18,6 @@ const _: () = assert!(BATCH == 64 && BLOCKS == 64);
 pub(super) struct Run(u64);
 
 impl Run {
-    pub(super) const EMPTY: Self = Self(0);
-
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         self.0.count_ones() as usize

@@ -4,16 +4,22 @@
 //! rotation w, x, y, z as (v - 128) / 128. The only description is its first reader, the web viewer
 //! antimatter15/splat.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
-use super::format_reader::{FormatReader, Reader, SceneSource};
+use bytemuck::Zeroable;
+
+use super::batches::each_fixed;
+use super::column_rows::sample;
+use super::format_reader::{
+    BatchFacts, BatchNotes, BatchReader, BatchRows, EachBatch, FormatReader, Reader, SceneSource,
+};
 use crate::activate::ValueEncoding;
 use crate::activation::{logit, sigmoid, take_linear_scales};
-use crate::assemble::{PLAIN_SLOTS, RowLayout, assemble_fixed};
-use crate::encoding::SceneEncoding;
-use crate::scene_file::{Scene, SceneFormat};
-use crate::splats::Lanes;
+use crate::assemble::{FixedRows, PLAIN_SLOTS, RowLayout, assemble_fixed};
+use crate::encoding::{SceneEncoding, SplatAxes};
+use crate::scene_file::{Dropped, Scene, SceneFormat, rounding_warning};
+use crate::splats::{Lanes, Splat, SplatBlock, Splats};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, byte, narrow};
@@ -29,6 +35,10 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader {
         table: read_table,
         scene: Some(read),
+        batches: Some(BatchReader {
+            facts,
+            read: read_batches,
+        }),
     }),
 };
 
@@ -112,17 +122,61 @@ fn read(source: &SceneSource<'_>) -> Result<Scene> {
     if has_logarithms(bytes.as_chunks::<RECORD_BYTES>().0) {
         return read_table(source)?.into_scene_with(source.task);
     }
+    let rows = 0..bytes.len() / RECORD_BYTES;
+    let splats = read_spans(source, &[rows])?;
+    Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
+}
+
+/// Reads ranges of records with linear scales.
+fn read_spans(source: &SceneSource<'_>, spans: &[Range<usize>]) -> Result<(Splats, Dropped)> {
+    let fixed = FixedRows::new([0, RECORD_BYTES], spans);
     let layout = RowLayout {
-        rows: bytes.len() / RECORD_BYTES,
+        rows: fixed.len,
         sh_degree: 0,
         encoding: ValueEncoding::Linear,
         scales: 3,
         filtered: false,
     };
-    let splats = assemble_fixed(bytes, 0, RECORD_BYTES, layout, source.task, |rows, raw| {
+    assemble_fixed(source.bytes, &fixed, layout, source.task, |rows, raw| {
         decode(rows.as_chunks().0, raw.plain);
-    })?;
-    Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
+    })
+}
+
+fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {
+    check_size(source)?;
+    if has_logarithms(source.bytes.as_chunks::<RECORD_BYTES>().0) {
+        let expected = "linear scales, as `quadrille convert` writes them";
+        return Err(source.malformed(
+            "records",
+            expected,
+            "logarithms, which are not read in batches",
+        ));
+    }
+    Ok(BatchFacts::mapped(
+        source.bytes.len() / RECORD_BYTES,
+        0,
+        None,
+    ))
+}
+
+fn read_batches(
+    source: &SceneSource<'_>,
+    rows: BatchRows<'_>,
+    each: EachBatch<'_>,
+) -> Result<BatchNotes> {
+    let dropped = each_fixed(rows, each, |spans| read_spans(source, spans))?;
+    let records = source.bytes.as_chunks::<RECORD_BYTES>().0;
+    let sampled = sample(records.len(), 0..records.len()).iter().map(|row| {
+        let mut block = SplatBlock::zeroed();
+        decode(&records[row..=row], bytemuck::cast_mut(&mut block));
+        Splat::load(&block, &[], 0)
+    });
+    let unused = source.options.unused(SplatAxes::RDF, 1);
+    let warnings = rounding_warning(sampled)
+        .into_iter()
+        .chain(unused)
+        .collect();
+    Ok(BatchNotes { dropped, warnings })
 }
 
 /// Whether most scales in evenly spaced records are negative, as logarithms are. A pass over all records would touch

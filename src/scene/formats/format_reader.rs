@@ -1,10 +1,12 @@
 //! A format of scene files: its identification and its reader.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::bytes::Bytes;
 use crate::encoding::{LoadOptions, SceneEncoding};
-use crate::scene_file::{Scene, SceneFormat};
+use crate::scene_file::{Dropped, Scene, SceneFormat};
+use crate::splats::Splats;
 use crate::table::SplatTable;
 use crate::table::TableSource;
 use quadrille_base::error::{Error, Result};
@@ -28,6 +30,86 @@ pub(super) struct Reader {
     pub(super) table: fn(&SceneSource<'_>) -> Result<SplatTable>,
     /// Reads splats, if that is faster than activating the columns.
     pub(super) scene: Option<fn(&SceneSource<'_>) -> Result<Scene>>,
+    /// Reads splats in batches; `None` if the format is read as a whole.
+    pub(super) batches: Option<BatchReader>,
+}
+
+/// Receiver of the splats of a batch.
+pub type EachBatch<'a> = &'a mut dyn FnMut(&Splats) -> Result<()>;
+
+/// Functions that read a format in batches.
+#[derive(Clone, Copy)]
+pub(super) struct BatchReader {
+    /// Reads all but the splats.
+    pub(super) facts: fn(&SceneSource<'_>) -> Result<BatchFacts>,
+    /// Reads the splats.
+    pub(super) read: fn(&SceneSource<'_>, BatchRows<'_>, EachBatch<'_>) -> Result<BatchNotes>,
+}
+
+/// A scene that is read in batches, without its splats.
+pub(super) struct BatchFacts {
+    /// Number of rows of the file, valid or not.
+    pub(super) rows: usize,
+    pub(super) sh_degree: u8,
+    pub(super) profile_hint: Option<&'static str>,
+    /// Offset of the first row, and bytes per row, if all rows have the same size.
+    pub(super) fixed: Option<[usize; 2]>,
+    /// Memory for decoded parts of the file while batches are read, in bytes.
+    pub(super) working_bytes: u64,
+    /// Memory for decoded parts of the file while it is read at once, in bytes.
+    pub(super) whole_bytes: u64,
+}
+
+impl BatchFacts {
+    /// A scene whose file is mapped, and decoded where it is read.
+    pub(super) fn mapped(rows: usize, sh_degree: u8, profile_hint: Option<&'static str>) -> Self {
+        Self {
+            rows,
+            sh_degree,
+            profile_hint,
+            fixed: None,
+            working_bytes: 0,
+            whole_bytes: 0,
+        }
+    }
+}
+
+/// Rows to read in batches.
+#[derive(Clone, Copy)]
+pub(super) struct BatchRows<'a> {
+    /// Rows per batch, a multiple of the rows of a block.
+    pub(super) most: usize,
+    /// Ranges of rows, whose ends are multiples of the rows of a block or the end of the file. Formats without rows of
+    /// fixed size read all rows.
+    pub(super) spans: &'a [Range<usize>],
+}
+
+impl BatchRows<'_> {
+    /// The ranges of rows of each batch.
+    pub(super) fn batches(self) -> impl Iterator<Item = Vec<Range<usize>>> {
+        let mut left: Vec<Range<usize>> = self.spans.iter().rev().cloned().collect();
+        std::iter::from_fn(move || {
+            let (mut batch, mut room) = (Vec::new(), self.most);
+            while let Some(span) = left.pop_if(|_| room > 0) {
+                let end = span.end.min(span.start.saturating_add(room));
+                room -= end - span.start;
+                if end < span.end {
+                    left.push(end..span.end);
+                }
+                batch.push(span.start..end);
+            }
+            (!batch.is_empty()).then_some(batch)
+        })
+    }
+}
+
+/// What a pass over a scene in batches has found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BatchNotes {
+    /// Numbers of invalid rows.
+    pub dropped: Dropped,
+    /// Warnings as of a [`SceneEncoding`], one sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// A file to read a scene from.

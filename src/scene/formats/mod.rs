@@ -2,6 +2,8 @@
 //!
 //! To add a format, write its file with a `FormatReader` and add a line to `FORMATS`.
 
+mod batches;
+mod column_rows;
 mod dot_splat;
 mod format_reader;
 pub mod gltf;
@@ -21,6 +23,8 @@ use super::bytes::Bytes;
 use super::encoding::LoadOptions;
 use super::scene_file::{Scene, SceneFormat};
 use super::table::SplatTable;
+pub use batches::SplatBatches;
+pub use format_reader::{BatchNotes, EachBatch};
 use quadrille_base::error::{Error, Result, shown};
 use quadrille_base::task::Task;
 pub use scene_folder::scene_file;
@@ -78,6 +82,24 @@ pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> 
 /// As [`load_with`], and [`Error::Cancelled`].
 pub fn load_task(path: impl AsRef<Path>, options: LoadOptions, task: &Task) -> Result<Scene> {
     open(path.as_ref(), options, task, read_scene)
+}
+
+/// Opens the scene file `path` to read it batch by batch.
+///
+/// # Errors
+/// [`Error::Read`]; [`Error::Malformed`] for another format, for a layout that is read as a whole, and for a file that does
+/// not follow its format; [`Error::Argument`] for a level of detail that a streamed SOG does not have.
+pub fn open_batches(path: &Path, options: LoadOptions) -> Result<SplatBatches> {
+    let bytes = Bytes::open(path)?;
+    let known = sniff(&bytes, path);
+    if let Some(reader) = known.and_then(|known| known.reader?.batches) {
+        return SplatBatches::new(bytes, path.to_path_buf(), options, reader);
+    }
+    let has_batches = |format: &&FormatReader| format.reader.is_some_and(|r| r.batches.is_some());
+    let read = FORMATS.into_iter().filter(has_batches);
+    let expected = format!("a scene that is read in batches: {}", listed(read));
+    let found = known.map_or("another format", |known| known.format.name());
+    Err(Error::malformed(path, "format", expected, found))
 }
 
 /// Reads the raw columns of the scene file `path` of any format, for conversion. Columns with unknown names
@@ -278,8 +300,12 @@ fn not_read(known: &FormatReader, path: &Path) -> Error {
 }
 
 fn readable() -> String {
-    let read = FORMATS.into_iter().filter(|f| f.reader.is_some());
-    let names: Vec<&str> = read.map(|f| f.format.name()).collect();
+    listed(FORMATS.into_iter().filter(|f| f.reader.is_some()))
+}
+
+/// The names of formats, as alternatives.
+fn listed<'f>(formats: impl Iterator<Item = &'f FormatReader>) -> String {
+    let names: Vec<&str> = formats.map(|f| f.format.name()).collect();
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
     format!("{} or {last}", others.join(", "))
 }

@@ -69,6 +69,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader {
         table: read,
         scene: None,
+        batches: None,
     }),
 };
 

@@ -12,10 +12,15 @@ use super::number;
 use crate::activation::logit;
 use crate::chunk_order::CHUNK_ROWS;
 use crate::encoding::SceneEncoding;
-use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
+use crate::formats::batches::ColumnPass;
+use crate::formats::column_rows::{ColumnRows, read_raw, read_splats};
+use crate::formats::format_reader::{
+    BatchFacts, BatchNotes, BatchReader, BatchRows, EachBatch, FormatReader, Reader, SceneSource,
+};
 use crate::quaternion::with_largest;
+use crate::raw_columns::Rows;
 use crate::scalar::Scalar;
-use crate::scene_file::SceneFormat;
+use crate::scene_file::{Scene, SceneFormat};
 use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
@@ -71,8 +76,12 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     },
     extensions: &[],
     reader: Some(Reader {
-        table: read,
-        scene: None,
+        table: read_table,
+        scene: Some(read_scene),
+        batches: Some(BatchReader {
+            facts,
+            read: read_batches,
+        }),
     }),
 };
 
@@ -124,50 +133,123 @@ impl PackedElement<'_> {
     }
 }
 
-fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
-    let header = Header::parse(source.bytes, source.path)?;
-    let elements = elements(&header, source)?;
-    let named = |name: &str| elements.iter().find(|e| e.element.name == name);
-    let missing = |name: &str| {
-        let expected = format!("an element \"{name}\"");
-        source.malformed("header", expected, "none")
-    };
-    let chunks = named("chunk").ok_or_else(|| missing("chunk"))?;
-    let packed = named("vertex").ok_or_else(|| missing("vertex"))?;
-    let rows = row_count(packed, source)?;
-    let needed = rows.div_ceil(CHUNK) as u64;
-    if chunks.element.count < needed {
-        let found = chunks.element.count.to_string();
-        let expected = format!("{needed} rows, one per 256 splats");
-        return Err(source.malformed("element \"chunk\"", expected, found));
+/// The elements of a file.
+struct PackedRows<'a> {
+    chunks: PackedElement<'a>,
+    packed: PackedElement<'a>,
+    /// Higher coefficients.
+    sh: Option<PackedElement<'a>>,
+    rows: usize,
+    sh_degree: u8,
+    source: &'a SceneSource<'a>,
+}
+
+impl<'a> PackedRows<'a> {
+    /// Finds the elements of `header`, and checks that they lie in the file.
+    fn of(header: &'a Header, source: &'a SceneSource<'a>) -> Result<Self> {
+        let mut elements = elements(header, source)?;
+        let mut named = |name: &str| {
+            let at = elements.iter().position(|e| e.element.name == name)?;
+            Some(elements.swap_remove(at))
+        };
+        let missing = |name: &str| {
+            let expected = format!("an element \"{name}\"");
+            source.malformed("header", expected, "none")
+        };
+        let chunks = named("chunk").ok_or_else(|| missing("chunk"))?;
+        let packed = named("vertex").ok_or_else(|| missing("vertex"))?;
+        let rows = row_count(&packed, source)?;
+        let needed = rows.div_ceil(CHUNK) as u64;
+        if chunks.element.count < needed {
+            let found = chunks.element.count.to_string();
+            let expected = format!("{needed} rows, one per 256 splats");
+            return Err(source.malformed("element \"chunk\"", expected, found));
+        }
+        let sh = named("sh");
+        let coefficients = sh.as_ref().map(|sh| sh_properties(sh, rows, source));
+        let coefficients = coefficients.transpose()?.unwrap_or(0);
+        let degree = (0..=3).find(|d| 3 * rest_coefficients(*d) == coefficients);
+        let of_file = Self {
+            chunks,
+            packed,
+            sh,
+            rows,
+            sh_degree: degree.unwrap_or(0),
+            source,
+        };
+        // Missing properties are found before any row is read.
+        of_file.columns(Rows::multiples(0..0, 1)).map(|_| of_file)
     }
-    let sh = named("sh").map(|sh| Ok((sh, sh_properties(sh, rows, source)?)));
-    let sh = sh.transpose()?;
-    let coefficients = sh.as_ref().map_or(0, |(_, count)| *count);
-    let degree = (0..=3).find(|d| 3 * rest_coefficients(*d) == coefficients);
-    let mut raw = RawColumns::zeroed(rows, degree.unwrap_or(0));
-    decode_packed(chunks, packed, &mut raw, source)?;
-    if let Some((sh, _)) = sh {
-        for (at, column) in raw.sh_rest.iter_mut().enumerate() {
-            let byte = sh.field(&format!("f_rest_{at}"), Scalar::U8, source)?;
-            for (row, value) in column.iter_mut().enumerate() {
-                source.task.check()?;
-                *value = coefficient(byte(row));
+
+    /// A table of rows `raw` with the description of the file.
+    fn described(&self, header: &Header, raw: RawColumns) -> SplatTable {
+        let compression = if has_colour_bounds(self.chunks.element) {
+            "chunks of 256 splats with bounds of positions, scales and colours"
+        } else {
+            "chunks of 256 splats with bounds of positions and scales"
+        };
+        let encoding = SceneEncoding::new(compression, LOSSES);
+        let mut table = SplatTable::of_raw(raw, self.source.describe(FORMAT.format, encoding));
+        table.profile_hint = profile_hint(std::iter::empty(), &header.comments);
+        table.encoding.antialiased = antialiased_in(&header.comments);
+        table.comments.clone_from(&header.comments);
+        table
+    }
+}
+
+impl ColumnRows for PackedRows<'_> {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn sh_degree(&self) -> u8 {
+        self.sh_degree
+    }
+
+    fn columns(&self, rows: Rows) -> Result<RawColumns> {
+        let mut raw = RawColumns::zeroed(rows.len(), self.sh_degree);
+        decode_packed(self, rows, &mut raw)?;
+        if let Some(sh) = &self.sh {
+            for (at, column) in raw.sh_rest.iter_mut().enumerate() {
+                let byte = sh.field(&format!("f_rest_{at}"), Scalar::U8, self.source)?;
+                for (value, row) in column.iter_mut().zip(rows.iter()) {
+                    *value = coefficient(byte(row));
+                }
             }
         }
+        Ok(raw)
     }
-    let bounded = has_colour_bounds(chunks.element);
-    let compression = if bounded {
-        "chunks of 256 splats with bounds of positions, scales and colours"
-    } else {
-        "chunks of 256 splats with bounds of positions and scales"
-    };
-    let encoding = SceneEncoding::new(compression, LOSSES);
-    let mut table = SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding));
-    table.profile_hint = profile_hint(std::iter::empty(), &header.comments);
-    table.encoding.antialiased = antialiased_in(&header.comments);
-    table.comments = header.comments;
-    Ok(table)
+}
+
+fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
+    let header = Header::parse(source.bytes, source.path)?;
+    let rows = PackedRows::of(&header, source)?;
+    Ok(rows.described(&header, read_raw(&rows, source.task)?))
+}
+
+fn read_scene(source: &SceneSource<'_>) -> Result<Scene> {
+    let header = Header::parse(source.bytes, source.path)?;
+    let rows = PackedRows::of(&header, source)?;
+    read_splats(&rows, source.task, |raw| rows.described(&header, raw))
+}
+
+fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {
+    let header = Header::parse(source.bytes, source.path)?;
+    let rows = PackedRows::of(&header, source)?;
+    let profile_hint = profile_hint(std::iter::empty(), &header.comments);
+    Ok(BatchFacts::mapped(rows.rows, rows.sh_degree, profile_hint))
+}
+
+fn read_batches(
+    source: &SceneSource<'_>,
+    batches: BatchRows<'_>,
+    each: EachBatch<'_>,
+) -> Result<BatchNotes> {
+    let header = Header::parse(source.bytes, source.path)?;
+    let rows = PackedRows::of(&header, source)?;
+    let mut pass = ColumnPass::new(&rows);
+    pass.read(&rows, (0..rows.rows, batches.most), source.task, each)?;
+    pass.finish(source, |raw| rows.described(&header, raw))
 }
 
 /// Returns all elements of a binary file, after checking that each lies inside the file.
@@ -243,12 +325,13 @@ fn coefficient(byte: f64) -> f32 {
     narrow(SH_RANGE * (t - 0.5))
 }
 
-fn decode_packed(
-    chunks: &PackedElement<'_>,
-    packed: &PackedElement<'_>,
-    raw: &mut RawColumns,
-    source: &SceneSource<'_>,
-) -> Result<()> {
+fn decode_packed(of_file: &PackedRows<'_>, rows: Rows, raw: &mut RawColumns) -> Result<()> {
+    let PackedRows {
+        chunks,
+        packed,
+        source,
+        ..
+    } = of_file;
     let known = match has_colour_bounds(chunks.element) {
         true => CHUNK_PROPERTIES.len(),
         false => REQUIRED_OF_CHUNK,
@@ -266,8 +349,7 @@ fn decode_packed(
         packed.word(rotation, source)?,
     );
     let (scale, colour) = (packed.word(scale, source)?, packed.word(colour, source)?);
-    for row in 0..raw.rows() {
-        source.task.check()?;
+    for (at, row) in rows.iter().enumerate() {
         let mean = lerp(0, row, unorm_11_10_11(position(row)));
         let scale = lerp(6, row, unorm_11_10_11(scale(row)));
         let word = colour(row);
@@ -276,17 +358,17 @@ fn decode_packed(
             rgb = lerp(12, row, rgb);
         }
         for axis in 0..3 {
-            raw.mean[axis][row] = mean[axis];
-            raw.scale[axis][row] = narrow(scale[axis]);
-            raw.sh_constant[axis][row] = narrow((rgb[axis] - 0.5) / SH_C0);
+            raw.mean[axis][at] = mean[axis];
+            raw.scale[axis][at] = narrow(scale[axis]);
+            raw.sh_constant[axis][at] = narrow((rgb[axis] - 0.5) / SH_C0);
         }
-        raw.opacity[row] = logit(unorm(word, 0, 8));
+        raw.opacity[at] = logit(unorm(word, 0, 8));
         let word = rotation(row);
         let others =
             [20, 10, 0].map(|shift| (unorm(word, shift, 10) - 0.5) * std::f64::consts::SQRT_2);
         let q = with_largest(others, (word >> 30) as usize);
         for (column, value) in raw.rotation.iter_mut().zip(q) {
-            column[row] = value;
+            column[at] = value;
         }
     }
     Ok(())

@@ -5,9 +5,10 @@ use std::path::Path;
 use bytemuck::Zeroable;
 use fearless_simd::Level;
 
-use super::rows::{FixedRows, WORD_BYTES, decode_words, word_slots};
+use super::rows::{BinaryRows, WORD_BYTES, decode_words, word_slots};
 use crate::activate::{Parameters, activate};
 use crate::assemble::{PLAIN_SLOTS, RawBlock};
+use crate::bytes::Bytes;
 use crate::origin::SAMPLES;
 use crate::scene_file::rounding_warning;
 use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, rest_coefficients};
@@ -15,7 +16,8 @@ use quadrille_base::error::Result;
 
 /// A mapped PLY of binary rows of little-endian floats, as trainers write them.
 pub struct SplatsInPlace {
-    rows: FixedRows,
+    bytes: Bytes<'static>,
+    rows: BinaryRows,
     /// Words of a row.
     stride: usize,
     /// Pairs of a slot and its word in a row, of all but the higher coefficients.
@@ -31,9 +33,11 @@ impl SplatsInPlace {
     /// Opens the PLY `path`; `None` for a layout that has to be read as a whole.
     ///
     /// # Errors
-    /// As [`SplatBatches::open`](super::SplatBatches::open).
+    /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for
+    /// another format, for text, for lists, for plain colours and for positions in double precision.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        let rows = FixedRows::open(path)?;
+        let bytes = Bytes::open(path)?;
+        let rows = BinaryRows::of(&bytes, path)?;
         let words = word_slots(&rows.fields, rows.stride, rows.encoding);
         let Some(words) = words.filter(|_| !rows.layout.filtered) else {
             return Ok(None);
@@ -49,6 +53,7 @@ impl SplatsInPlace {
         let constant = [red.1, green.1, blue.1];
         Ok(Some(Self {
             stride: rows.stride / WORD_BYTES,
+            bytes,
             rows,
             constant,
             plain,
@@ -93,7 +98,7 @@ impl SplatsInPlace {
         let first = block * BLOCK;
         let rows = BLOCK.min(self.len() - first);
         let row_bytes = self.stride * WORD_BYTES;
-        let bytes = &self.rows.bytes[self.rows.start + first * row_bytes..][..rows * row_bytes];
+        let bytes = &self.bytes[self.rows.start + first * row_bytes..][..rows * row_bytes];
         (bytes.as_chunks().0, rows)
     }
 

@@ -13,7 +13,6 @@ mod rows;
 mod table;
 mod write;
 
-pub use batches::SplatBatches;
 pub use body::{Body, Row};
 pub(crate) use compress::write_compressed;
 pub use header::Header;
@@ -36,6 +35,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader {
         table: table::read_table,
         scene: Some(rows::read),
+        batches: Some(batches::BATCHES),
     }),
 };
 

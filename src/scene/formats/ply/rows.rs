@@ -7,7 +7,7 @@ use super::header::{Encoding, Header, Kind};
 use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
 use super::number;
 use super::table::read_table;
-use crate::assemble::{RawBlock, RowLayout, assemble_fixed, assemble_in_order};
+use crate::assemble::{FixedRows, RawBlock, RowLayout, assemble_fixed, assemble_in_order};
 use crate::bytes::Bytes;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
@@ -39,9 +39,11 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     let stride = layout.element.stride_bytes();
     let splats = match stride.filter(|_| header.encoding != Encoding::Ascii) {
         Some(stride) => {
-            let start = body.offset();
-            let rows = (start, stride, layout.row_layout);
-            read_fixed(bytes, rows, header.encoding, &fields(&layout), task)?
+            let row_layout = layout.row_layout;
+            let all = 0..row_layout.rows;
+            let fixed = FixedRows::new([body.offset(), stride], &[all]);
+            let values = (&fields(&layout)[..], header.encoding);
+            read_fixed(bytes, &fixed, row_layout, values, task)?
         }
         None => read_in_order(body, bytes, &layout, task)?,
     };
@@ -72,9 +74,8 @@ fn needs_table(layout: &Layout<'_>) -> bool {
     layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
 }
 
-/// Binary rows of one size in a mapped file, which need not be read as a whole.
-pub(super) struct FixedRows {
-    pub(super) bytes: Bytes<'static>,
+/// Binary rows of one size in a file, which need not be read as a whole.
+pub(super) struct BinaryRows {
     /// Offset of the first row in bytes.
     pub(super) start: usize,
     /// Bytes of a row.
@@ -85,13 +86,13 @@ pub(super) struct FixedRows {
     pub(super) profile_hint: Option<&'static str>,
 }
 
-impl FixedRows {
-    /// Opens the PLY `path`; an error for text, for lists, for plain colours and for positions in double precision.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let bytes = Bytes::open(path)?;
-        let header = Header::parse(&bytes, path)?;
+impl BinaryRows {
+    /// The rows in `bytes`, the content of `path`; an error for text, for lists, for plain colours and for positions in
+    /// double precision.
+    pub(super) fn of(bytes: &[u8], path: &Path) -> Result<Self> {
+        let header = Header::parse(bytes, path)?;
         let layout = Layout::of(&header, path)?;
-        let mut body = Body::new(&header, &bytes, path);
+        let mut body = Body::new(&header, bytes, path);
         for element in layout.before {
             body.skip(element)?;
         }
@@ -114,7 +115,6 @@ impl FixedRows {
             fields: fields(&layout),
             encoding: header.encoding,
             profile_hint: profile_hint(names, &header.comments),
-            bytes,
         })
     }
 }
@@ -127,19 +127,20 @@ pub(super) struct FixedField {
     slot: usize,
 }
 
-/// Reads binary rows of the same size, given their start and stride in bytes and their layout, on all threads.
+/// Reads binary rows of the same size on all threads.
 pub(super) fn read_fixed(
     bytes: &Bytes<'_>,
-    (start, stride, row_layout): (usize, usize, RowLayout),
-    encoding: Encoding,
-    fields: &[FixedField],
+    fixed: &FixedRows,
+    row_layout: RowLayout,
+    (fields, encoding): (&[FixedField], Encoding),
     task: &Task,
 ) -> Result<(Splats, Dropped)> {
+    let stride = fixed.stride;
     match word_slots(fields, stride, encoding) {
-        Some(words) => assemble_fixed(bytes, start, stride, row_layout, task, |rows, raw| {
+        Some(words) => assemble_fixed(bytes, fixed, row_layout, task, |rows, raw| {
             decode_words(rows.as_chunks().0, stride / WORD_BYTES, &words, raw);
         }),
-        None => assemble_fixed(bytes, start, stride, row_layout, task, |rows, raw| {
+        None => assemble_fixed(bytes, fixed, row_layout, task, |rows, raw| {
             decode_fields(rows, stride, fields, encoding, raw);
         }),
     }

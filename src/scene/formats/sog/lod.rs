@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::archive::Archive;
-use super::decode::{decode, described, parse};
-use super::meta::{LodMeta, LodNode, LodRange, Meta};
+use super::decode::{SogFile, parse};
+use super::meta::{LodMeta, LodNode, LodRange};
+use super::rows::{SogRows, Span};
 use super::{LOD_META, META};
 use crate::splats::MAX_SPLATS;
-use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 
 /// Maximum depth of the tree, which bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
-/// Reads one level of detail, with the environment. A leaf without that level gives the next finer one
+/// The rows of one level of detail, with the environment. A leaf without that level gives the next finer one
 /// or, if there is none, its finest.
-pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
+pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
     let level = source.options.lod;
@@ -30,17 +30,17 @@ pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
     }
     let mut ranges = Vec::new();
     collect(&meta.tree, level, 0, archive, &mut ranges)?;
-    let mut files: BTreeMap<usize, (Meta, RawColumns)> = BTreeMap::new();
+    let mut named: BTreeMap<usize, SogFile> = BTreeMap::new();
     let mut rows = 0_usize;
     for range in &ranges {
-        let available = match files.entry(range.file) {
-            Entry::Occupied(part) => part.get().1.rows(),
+        let available = match named.entry(range.file) {
+            Entry::Occupied(file) => file.get().rows,
             Entry::Vacant(place) => {
                 let name = meta.filenames.get(range.file).ok_or_else(|| {
                     let expected = format!("a file below {}", meta.filenames.len());
                     source.malformed("tree", expected, range.file.to_string())
                 })?;
-                place.insert(read_part(archive, name)?).1.rows()
+                place.insert(file(archive, name)?).rows
             }
         };
         let end = range.offset.checked_add(range.count);
@@ -53,48 +53,55 @@ pub(crate) fn read(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
         Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
     }
     // Leaves that repeat rows would let a small file ask for any number of splats.
-    let distinct: usize = files.values().map(|(_, raw)| raw.rows()).sum();
+    let distinct: usize = named.values().map(|file| file.rows).sum();
     if rows > distinct {
         let expected = format!("at most {distinct} rows, the number in the files");
         return Err(source.malformed("tree", expected, rows.to_string()));
     }
-    let environment = meta
-        .environment
-        .as_deref()
-        .map(|name| read_part(archive, name));
-    let environment = environment.transpose()?;
-    let parts = files.values().chain(&environment).map(|(_, raw)| raw);
-    let degree = parts.map(RawColumns::sh_degree).max().unwrap_or(0);
-    let mut joined = RawColumns::zeroed(0, degree);
-    for range in &ranges {
-        source.task.check()?;
-        if let Some((_, raw)) = files.get(&range.file) {
-            joined.append(raw, range.offset..range.offset + range.count);
-        }
+    let (numbers, mut files): (Vec<usize>, Vec<SogFile>) = named.into_iter().unzip();
+    let mut places = Vec::new();
+    for LodRange {
+        file,
+        offset,
+        count,
+    } in ranges
+    {
+        places.push((
+            numbers.partition_point(|number| *number < file),
+            offset,
+            count,
+        ));
     }
-    if let Some((_, raw)) = &environment {
-        joined.append(raw, 0..raw.rows());
+    if let Some(name) = &meta.environment {
+        let environment = file(archive, name)?;
+        places.push((files.len(), 0, environment.rows));
+        files.push(environment);
     }
-    let first = files.into_values().next().or(environment);
-    let Some((first, _)) = first else {
+    if files.is_empty() {
         return Err(source.malformed("tree", "splats", "none at this level"));
-    };
-    let mut table = described(archive, &first, joined);
-    table.encoding.lod_levels = meta.lod_levels;
-    table.encoding.compression += &format!(", level of detail {level} of {}", meta.lod_levels);
-    table.file_bytes = archive.bytes_read().max(table.file_bytes);
-    Ok(table)
+    }
+    let mut start = 0;
+    let spans = places.into_iter().map(|(file, offset, rows)| {
+        let span = Span {
+            file,
+            offset,
+            start,
+            rows,
+        };
+        start += rows;
+        span
+    });
+    let spans = spans.collect();
+    Ok(SogRows::new(files, spans, Some((level, meta.lod_levels))))
 }
 
-/// Reads the SOG whose description is the file `name`.
-fn read_part(archive: &Archive<'_>, name: &str) -> Result<(Meta, RawColumns)> {
+/// The SOG whose description is the file `name`.
+fn file(archive: &Archive<'_>, name: &str) -> Result<SogFile> {
     let folder = name.strip_suffix(META).ok_or_else(|| {
         let expected = format!("names that end in {META}");
         archive.source().malformed("filenames", expected, name)
     })?;
-    let meta: Meta = parse(archive, &archive.read(name)?, name)?;
-    let raw = decode(archive, &meta, folder)?;
-    Ok((meta, raw))
+    SogFile::new(archive, parse(archive, &archive.read(name)?, name)?, folder)
 }
 
 /// Collects the rows of all leaves at `level`, in order.

@@ -5,24 +5,23 @@
 //! colours and higher coefficients are entries of codebooks, the latter of a palette of whole rows.
 
 mod archive;
-mod codebook;
 mod decode;
 mod encode;
 mod lod;
 mod lod_write;
 mod meta;
-mod nearest;
-mod palette;
+mod planes;
 mod read;
+mod rows;
 mod textures;
 mod write;
 
 pub(super) use encode::zip;
 pub(super) use lod_write::{SIZES, is_streamed_part, streamed_order, write_streamed_files};
-pub(super) use read::read;
+pub(super) use read::READER;
 pub(super) use write::{write, write_files};
 
-use super::format_reader::{FormatReader, Reader};
+use super::format_reader::FormatReader;
 use crate::scene_file::SceneFormat;
 
 /// Name of the format.
@@ -72,8 +71,5 @@ pub(super) const FORMAT: FormatReader = FormatReader {
             || has_key(bytes, "lodLevels")
     },
     extensions: &["sog", "ssog"],
-    reader: Some(Reader {
-        table: read,
-        scene: None,
-    }),
+    reader: Some(READER),
 };

@@ -1,32 +1,71 @@
 //! Reading of SOG in any container.
 
 use super::archive::Archive;
-use super::decode::{decode, described, parse};
-use super::meta::Meta;
+use super::decode::{SogFile, parse};
+use super::rows::SogRows;
 use super::{LOD_META, META, has_key, lod};
-use crate::formats::format_reader::SceneSource;
+use crate::formats::column_rows::{read_raw, read_splats};
+use crate::formats::format_reader::{
+    BatchFacts, BatchNotes, BatchReader, BatchRows, EachBatch, Reader, SceneSource,
+};
+use crate::scene_file::Scene;
 use crate::table::SplatTable;
 use quadrille_base::error::Result;
 
-/// Reads a SOG or a level of a streamed one.
-pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
-    let archive = Archive::open(source)?;
-    if !archive.is_zip() {
-        return match has_key(source.bytes, "lodLevels") {
-            true => lod::read(&archive, source.bytes),
-            false => read_whole(&archive, source.bytes),
-        };
+/// Reading of a SOG or of a level of a streamed one.
+pub(in crate::formats) const READER: Reader = Reader {
+    table: read_table,
+    scene: Some(read_scene),
+    batches: Some(BatchReader {
+        facts,
+        read: read_batches,
+    }),
+};
+
+/// The rows of the SOG, or of the level of a streamed one, that the options ask for.
+fn rows(archive: &Archive<'_>) -> Result<SogRows> {
+    let bytes: &[u8] = archive.source().bytes;
+    let is_streamed = match archive.is_zip() {
+        true => archive.has(LOD_META) && !archive.has(META),
+        false => has_key(bytes, "lodLevels"),
+    };
+    let name = if is_streamed { LOD_META } else { META };
+    let meta: &[u8] = match archive.is_zip() {
+        true => &archive.read(name)?,
+        false => bytes,
+    };
+    match is_streamed {
+        true => lod::rows(archive, meta),
+        false => {
+            let meta = parse(archive, meta, META)?;
+            Ok(SogRows::of_file(SogFile::new(archive, meta, "")?))
+        }
     }
-    if archive.has(LOD_META) && !archive.has(META) {
-        return lod::read(&archive, &archive.read(LOD_META)?);
-    }
-    read_whole(&archive, &archive.read(META)?)
 }
 
-fn read_whole(archive: &Archive<'_>, meta: &[u8]) -> Result<SplatTable> {
-    let meta = parse::<Meta>(archive, meta, META)?;
-    let raw = decode(archive, &meta, "")?;
-    let mut table = described(archive, &meta, raw);
-    table.file_bytes = archive.bytes_read().max(table.file_bytes);
-    Ok(table)
+fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
+    let archive = Archive::open(source)?;
+    let mut rows = rows(&archive)?;
+    rows.decode_all(&archive)?;
+    Ok(rows.described(&archive, read_raw(&rows, source.task)?))
+}
+
+fn read_scene(source: &SceneSource<'_>) -> Result<Scene> {
+    let archive = Archive::open(source)?;
+    let mut rows = rows(&archive)?;
+    rows.decode_all(&archive)?;
+    read_splats(&rows, source.task, |raw| rows.described(&archive, raw))
+}
+
+fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {
+    Ok(rows(&Archive::open(source)?)?.facts())
+}
+
+fn read_batches(
+    source: &SceneSource<'_>,
+    batches: BatchRows<'_>,
+    each: EachBatch<'_>,
+) -> Result<BatchNotes> {
+    let archive = Archive::open(source)?;
+    rows(&archive)?.read(&archive, batches.most, each)
 }

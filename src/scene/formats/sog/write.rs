@@ -5,9 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::codebook::{codebook, indices};
 use super::encode::{Picture, files, picture_width, zip};
-use super::palette::{Palette, palette};
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, META};
 use crate::activation::sigmoid;
 use crate::morton::improved_order;
@@ -15,6 +13,7 @@ use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SimdLevel, byte, whole};
+use quadrille_base::quantise::{Palette, codebook, indices, palette};
 use quadrille_base::task::Task;
 
 /// A table as the bytes of a SOG in a zip.

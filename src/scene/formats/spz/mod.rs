@@ -46,6 +46,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader {
         table: read,
         scene: None,
+        batches: None,
     }),
 };
 

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use crate::error::Result;
+use crate::task::Task;
 
 /// Entries of a codebook.
-pub(super) const ENTRIES: usize = 256;
+pub const ENTRIES: usize = 256;
 
 /// Blocks of values by which their density is judged.
 const BLOCKS: usize = 4096;
@@ -14,9 +14,12 @@ const BLOCKS: usize = 4096;
 /// Lloyd iterations; the error changes by less than a thousandth in the later ones.
 const ITERATIONS: usize = 24;
 
-/// 256 numbers in ascending order, by which the mean squared error of `values` is locally least; all
+/// 256 numbers in ascending order, by which the mean squared error of the values is locally least; all
 /// distinct values, if they are no more.
-pub(super) fn codebook<'v>(
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub fn codebook<'v>(
     columns: impl Iterator<Item = &'v Vec<f32>>,
     task: &Task,
 ) -> Result<[f32; ENTRIES]> {
@@ -61,8 +64,7 @@ fn lloyd(sorted: &[f32]) -> [f32; ENTRIES] {
         for (entry, ends) in entries.iter_mut().zip(cuts.windows(2)) {
             let count = ends[1].saturating_sub(ends[0]);
             if count > 0 {
-                *entry =
-                    quadrille_base::math::narrow((sums[ends[1]] - sums[ends[0]]) / count as f64);
+                *entry = crate::math::narrow((sums[ends[1]] - sums[ends[0]]) / count as f64);
             }
         }
         entries.sort_unstable_by(f32::total_cmp);
@@ -85,7 +87,7 @@ fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
             block += 1;
         }
         let t = ((wanted - before) / share(block).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        quadrille_base::math::narrow(edge(block) + (edge(block + 1) - edge(block)) * t)
+        crate::math::narrow(edge(block) + (edge(block + 1) - edge(block)) * t)
     })
 }
 
@@ -95,7 +97,7 @@ fn boundaries(entries: &[f32; ENTRIES]) -> [f32; ENTRIES - 1] {
 }
 
 /// The index of the nearest entry for each of `values`.
-pub(super) fn indices(entries: &[f32; ENTRIES], values: &[f32]) -> Vec<u8> {
+pub fn indices(entries: &[f32; ENTRIES], values: &[f32]) -> Vec<u8> {
     let between = boundaries(entries);
     let nearest = |value: &f32| {
         let at = between.partition_point(|boundary| boundary < value);
@@ -105,36 +107,5 @@ pub(super) fn indices(entries: &[f32; ENTRIES], values: &[f32]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_values_are_kept_exactly() {
-        let values: Vec<f32> = (0..1000u16)
-            .map(|i| f32::from(i % 200) * 0.37 - 20.0)
-            .collect();
-        let entries = codebook([&values].into_iter(), &Task::NEVER).unwrap();
-        let found = indices(&entries, &values);
-        assert!(
-            values
-                .iter()
-                .zip(found)
-                .all(|(v, i)| entries[usize::from(i)] == *v)
-        );
-    }
-
-    #[test]
-    fn many_values_are_near_an_entry() {
-        // Quadratically more small values than large ones.
-        let values: Vec<f32> = (0..20_000u16)
-            .map(|i| (f32::from(i) / 2e4).powi(3))
-            .collect();
-        let entries = codebook([&values].into_iter(), &Task::NEVER).unwrap();
-        let found = indices(&entries, &values);
-        let square = |(v, i): (&f32, &u8)| f64::from(v - entries[usize::from(*i)]).powi(2);
-        let mse = values.iter().zip(&found).map(square).sum::<f64>() / 2e4;
-        // Uniform steps of 1/256 have an error of 1.27e-6.
-        assert!(mse < 1.0e-6, "{mse:e}");
-        assert!(entries.is_sorted());
-    }
-}
+#[path = "tests/codebook.rs"]
+mod tests;

@@ -2,8 +2,8 @@
 
 use fearless_simd::{Simd, dispatch, f32x16, prelude::*, u32x16};
 
-use quadrille_base::math::SimdLevel;
-use quadrille_base::task::Task;
+use crate::math::SimdLevel;
+use crate::task::Task;
 
 /// Centroids that are compared at a time.
 pub(super) const LANES: usize = 16;

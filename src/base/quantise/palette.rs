@@ -1,4 +1,4 @@
-//! The palette of higher coefficients: k-means of whole rows, in a tree.
+//! Palettes: k-means of whole rows, in a tree.
 //!
 //! All-pairs k-means of a million rows and 65,536 centroids takes 10^13 multiplications per iteration.
 //! Here the rows are split at medians into groups of equal size, each group has its share of the
@@ -10,15 +10,15 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use quadrille_base::error::Result;
-use quadrille_base::math::{SimdLevel, fit, low, narrow, whole};
-use quadrille_base::task::{Steps, Task};
+use crate::error::Result;
+use crate::math::{SimdLevel, fit, low, narrow, whole};
+use crate::task::{Steps, Task};
 
 use super::nearest::{LANES, LaneBlock, Rows, nearest};
 
 /// Number of groups at most.
 const MAX_GROUPS: usize = 256;
-/// Rows that are turned from columns at a time: 46 KB at degree 3.
+/// Rows that are turned from columns at a time: 46 KB of rows of 45 numbers.
 const TRANSPOSED_ROWS: usize = 256;
 /// Rows of which the variance of a group is estimated.
 const VARIANCE_ROWS: usize = 4096;
@@ -30,15 +30,16 @@ const NEAR_GROUPS: usize = 16;
 /// Blocks of centroids of these groups that a row is compared with.
 const NEAR_BLOCKS: usize = 48;
 
-/// A palette: its rows, and the row that stands for each row of the scene.
-pub(super) struct Palette {
+/// Centroids of rows, and the centroid that stands for each row.
+pub struct Palette {
     /// Centroids, each of the width of the rows.
-    pub(super) centroids: Vec<Vec<f32>>,
-    pub(super) labels: Vec<u16>,
+    pub centroids: Vec<Vec<f32>>,
+    /// Index of the centroid of each row.
+    pub labels: Vec<u16>,
 }
 
-/// Number of rows of the palette of a scene of `rows` splats: a power of two times 1024, up to 65,536.
-pub(super) fn palette_size(rows: usize) -> usize {
+/// Number of centroids of `rows` rows: a power of two times 1024, up to 65,536.
+fn palette_size(rows: usize) -> usize {
     let factor = (rows as f64 / 1024.0).log2().floor().min(6.0).exp2();
     let size = whole::<usize>(factor * 1024.0);
     size.max(1)
@@ -125,8 +126,8 @@ impl Group {
 /// Computes the palette of `columns`, which must have equal lengths.
 ///
 /// # Errors
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
-pub(super) fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Palette> {
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Palette> {
     let rows = columns.first().map_or(0, Vec::len);
     let size = palette_size(rows).min(rows.max(1));
     if let Some(exact) = exact_palette(columns, size) {

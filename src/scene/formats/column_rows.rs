@@ -1,0 +1,56 @@
+//! Scenes whose raw columns are decoded for any rows.
+
+use std::ops::Range;
+
+use crate::assemble::assemble_columns;
+use crate::origin::SAMPLES;
+use crate::raw_columns::{RawColumns, Rows};
+use crate::scene_file::Scene;
+use crate::table::SplatTable;
+use quadrille_base::error::Result;
+use quadrille_base::task::Task;
+
+/// Rows that are decoded before a task is checked.
+const PART_ROWS: usize = 1 << 14;
+
+/// A scene whose raw columns are decoded for any rows.
+pub(super) trait ColumnRows: Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Degree of the spherical harmonics.
+    fn sh_degree(&self) -> u8;
+    /// Raw columns of `rows`.
+    fn columns(&self, rows: Rows) -> Result<RawColumns>;
+}
+
+/// The rows in `range` of those by which the resolution of a scene of `rows` rows is judged.
+pub(super) fn sample(rows: usize, range: Range<usize>) -> Rows {
+    Rows::multiples(range, rows.div_ceil(SAMPLES).max(1))
+}
+
+/// Reads the raw columns of all rows.
+pub(super) fn read_raw(rows: &impl ColumnRows, task: &Task) -> Result<RawColumns> {
+    let mut raw = RawColumns::zeroed(0, rows.sh_degree());
+    for first in (0..rows.rows()).step_by(PART_ROWS) {
+        task.check()?;
+        let part = first..rows.rows().min(first + PART_ROWS);
+        let part = rows.columns(Rows::multiples(part, 1))?;
+        raw.append(&part, 0..part.rows());
+    }
+    Ok(raw)
+}
+
+/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, which tells all but the splats.
+pub(super) fn read_splats(
+    rows: &impl ColumnRows,
+    task: &Task,
+    describe: impl FnOnce(RawColumns) -> SplatTable,
+) -> Result<Scene> {
+    let all = 0..rows.rows();
+    let described = describe(rows.columns(sample(rows.rows(), all.clone()))?);
+    let (degree, origin) = (rows.sh_degree(), described.origin());
+    let read = assemble_columns(all, degree, origin, task, |rows_of_part| {
+        rows.columns(rows_of_part)
+    })?;
+    Ok(described.with_splats(read))
+}
