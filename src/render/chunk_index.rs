@@ -1,7 +1,7 @@
 //! Bounds of the chunks of a PLY, by which a renderer leaves out chunks that no view sees.
 //!
-//! The index is a file of its own: readers of PLY tolerate neither elements that they do not know nor trailing bytes
-//! everywhere. It starts with a mark and a [`Stamp`], has a [`Chunk`] for every [`CHUNK`] rows, and ends with a checksum.
+//! The index is a file of its own: some readers of PLY fail at elements that they do not know, and others at bytes behind the
+//! last row. It starts with a mark and a [`Stamp`], has a [`Chunk`] for every [`CHUNK`] rows, and ends with a checksum.
 
 use std::fs;
 use std::ops::Range;

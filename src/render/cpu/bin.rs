@@ -251,8 +251,9 @@ impl ChunkShare {
         }
     }
 
-    /// Writes entries of a band, which has the positions of `tiles`, to their positions. A band that is not the whole grid
-    /// takes the first counter of each tile, since others take turns at the second one than when they were counted.
+    /// Writes entries of a band, which has the positions of `tiles`, to their positions. In a band that is a part of the
+    /// grid, entries take other turns at the two counters of a tile than when they were counted; it uses the first counter
+    /// alone.
     #[inline(always)]
     fn fill<S: Simd, const IS_WHOLE: bool>(
         &mut self,

@@ -73,7 +73,7 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
             break;
         }
         let mut masks = [0; BATCH];
-        // In parts: a batch's loads at once would wait for each other, where the arithmetic of coverage hides them.
+        // In parts: the arithmetic of coverage hides the loads of a part, while all loads of a batch at once would wait.
         for first in (0..chunk.len()).step_by(PART) {
             let entries = &chunk[first..chunk.len().min(first + PART)];
             let ahead = list.get(i * BATCH + first + PREFETCH_SPLATS..);
@@ -116,8 +116,8 @@ type Batch = [ProjectedSplat; BATCH + 1];
 
 /// Blends the fragments of a batch, block by block.
 ///
-/// A block's pixels stay in registers while all splats of the batch are blended into it. Splat by splat, the pixels would be
-/// loaded and stored at each visit, which takes as many cycles as the arithmetic of blending.
+/// A block's pixels stay in registers while all splats of the batch are blended into it. In the order of splats, the pixels
+/// would be loaded and stored at each visit, and frames take 1.03 to 1.1 times as long (benches/NOTES.md).
 struct Blender<'a, S: Simd, L, const STOP: u8> {
     simd: S,
     limits: BlendLimits,
@@ -142,6 +142,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         let is_open =
             self.pixels
                 .store::<STOP>(simd, self.limits.stop_at, &mut tile.blocks[self.block]);
+        // A selection, since frames with a branch here were slower (benches/NOTES.md).
         let live = tile.live & !(1 << (self.block % SINK));
         tile.live = if is_open || self.block == SINK {
             tile.live
