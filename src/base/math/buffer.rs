@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use memmap2::MmapMut;
 
 /// Size in bytes of a huge page of x86-64.
@@ -144,24 +144,126 @@ pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     }
 }
 
+/// A line of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Line(pub [f32; 16]);
+
+/// Lines that are written past the caches: a store to memory that no cache holds reads the line first, whereas one of
+/// these only writes it. They pay where lines are written whole, and read when they would have left the caches.
+#[derive(Debug)]
+pub struct StreamedLines<'a>(&'a mut [Line]);
+
+/// Calls `write` with lines that it may write and not read. Afterwards, all threads see what it has written.
+pub fn stream_lines<R>(lines: &mut [Line], write: impl FnOnce(&mut StreamedLines<'_>) -> R) -> R {
+    // The lines are borrowed until the fence of `drop`, which also follows a panic.
+    write(&mut StreamedLines(lines))
+}
+
+impl StreamedLines<'_> {
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no lines.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes a line.
+    ///
+    /// # Panics
+    /// When there is no line of that index.
+    #[inline(always)]
+    pub fn store(&mut self, index: usize, values: Line) {
+        let line = &mut self.0[index];
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code, reason = "no safe store goes past the caches")]
+        // SAFETY: SSE is part of x86-64; the quarters of a line lie in it and are aligned to their size; nothing else
+        // reads or writes the line until `drop` has made it visible.
+        unsafe {
+            use std::arch::x86_64::{_mm_loadu_ps, _mm_stream_ps};
+            for quarter in (0..16).step_by(4) {
+                let part = _mm_loadu_ps(values.0.as_ptr().add(quarter));
+                _mm_stream_ps(line.0.as_mut_ptr().add(quarter), part);
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            *line = values;
+        }
+    }
+}
+
+impl Drop for StreamedLines<'_> {
+    fn drop(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        #[allow(
+            unsafe_code,
+            reason = "orders the stores past the caches before all later ones"
+        )]
+        // SAFETY: SSE is part of x86-64, and a fence accesses no memory.
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
+    }
+}
+
+/// A level of the caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheLevel {
+    /// For lines that are needed soon.
+    First,
+    /// For lines that are needed later: more of them may be on their way than to the first level.
+    Second,
+}
+
 /// Prefetches the cache line of `values[index]`, or of where it would be. Does nothing when the machine has no such
 /// instruction.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
+    prefetch_to(CacheLevel::First, values, index);
+}
+
+/// As [`prefetch`], to a level of the caches.
+#[inline(always)]
+pub fn prefetch_to<T>(level: CacheLevel, values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code, reason = "a hint without architectural effect")]
     // SAFETY: prefetching reads nothing and traps at no address.
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(index).cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        let line = values.as_ptr().wrapping_add(index).cast();
+        match level {
+            CacheLevel::First => _mm_prefetch::<_MM_HINT_T0>(line),
+            CacheLevel::Second => _mm_prefetch::<_MM_HINT_T1>(line),
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (values, index);
+    let _ = (level, values, index);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streamed_lines_are_seen_by_other_threads() {
+        let mut lines = vec![Line::zeroed(); 1000];
+        let line = |index: usize| Line(std::array::from_fn(|i| (index * 16 + i) as f32));
+        for _ in 0..100 {
+            lines.fill(Line::zeroed());
+            stream_lines(&mut lines, |streamed| {
+                assert_eq!(streamed.len(), 1000);
+                (0..1000).rev().for_each(|i| streamed.store(i, line(i)));
+            });
+            std::thread::scope(|scope| {
+                let reader = || assert!((0..1000).all(|i| lines[i] == line(i)));
+                scope.spawn(reader);
+            });
+        }
+    }
 
     #[test]
     fn small_and_large_arrays_behave_alike() {

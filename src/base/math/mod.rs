@@ -8,7 +8,7 @@ mod sh_rotation;
 mod simd_level;
 pub mod unfused;
 
-pub use buffer::prefetch;
+pub use buffer::{CacheLevel, prefetch, prefetch_to};
 pub use cast::{byte, fit, index, low, narrow, whole};
 pub use harmonics::SH_C0;
 pub use harmonics::{SH_SIGN_AXES, sh_basis, sh_colour};

@@ -106,5 +106,5 @@ impl SplatSource for InPlace<'_> {
     fn prefetch(&self, _: usize) {}
 
     #[inline(always)]
-    fn prefetch_coefficients(&self, _: usize) {}
+    fn prefetch_coefficients_after(&self, _: usize) {}
 }

@@ -10,8 +10,8 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::source::{ShScratch, SplatSource};
 use super::transpose::transpose;
 use super::view_transform::ViewTransform;
-use quadrille_base::math::buffer::Buffer;
-use quadrille_base::math::{SimdLevel, fit, low, prefetch};
+use quadrille_base::math::buffer::{Buffer, Line, StreamedLines, stream_lines};
+use quadrille_base::math::{SimdLevel, fit, low};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
@@ -20,8 +20,6 @@ use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 const CHUNK_BLOCKS: usize = 256;
 /// Distance in blocks at which the cache lines of a block are prefetched.
 const BLOCKS_AHEAD: usize = 2;
-/// Distance in slots at which the cache lines of free slots are prefetched.
-const SLOTS_AHEAD: usize = BLOCK;
 /// Splats per chunk, and slots that each chunk owns.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
@@ -99,18 +97,21 @@ impl Projected {
             .take(chunks);
         slots
             .enumerate()
-            .map(|(chunk, ((splats_out, bounds), keys))| {
+            .map(|(chunk, ((slots, bounds), keys))| {
                 if task.is_cancelled() {
                     return 0;
                 }
-                let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
-                match (view.projection, level) {
-                    (Projection::Pinhole, Some(level)) => {
-                        dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
+                // The splats of a large frame have left the caches when they are drawn, and no small one is slower.
+                stream_lines(bytemuck::cast_slice_mut(slots), |splats_out| {
+                    let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
+                    match (view.projection, level) {
+                        (Projection::Pinhole, Some(level)) => {
+                            dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
+                        }
+                        // Fisheyes and panoramas have no lanes.
+                        _ => project_exactly(splats, view, chunk, &mut output),
                     }
-                    // Fisheyes and panoramas have no lanes.
-                    _ => project_exactly(splats, view, chunk, &mut output),
-                }
+                })
             })
             .collect_into_vec(&mut self.filled);
     }
@@ -225,8 +226,8 @@ impl Projected {
 }
 
 /// The slots of a chunk; `len` of them are filled.
-struct ChunkOutput<'a> {
-    splats: &'a mut [ProjectedSplat],
+struct ChunkOutput<'a, 'b> {
+    splats: &'a mut StreamedLines<'b>,
     bounds: &'a mut [PixelBounds],
     keys: &'a mut [u32],
     len: usize,
@@ -238,7 +239,7 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     splats: &T,
     view: &ViewTransform,
     chunk: usize,
-    output: &mut ChunkOutput<'_>,
+    output: &mut ChunkOutput<'_, '_>,
 ) -> usize {
     let first = chunk * CHUNK_BLOCKS;
     let blocks = splats.len().div_ceil(BLOCK);
@@ -247,10 +248,6 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     for b in first..blocks.min(first + CHUNK_BLOCKS) {
         let index = index_u32(b * BLOCK);
         splats.prefetch(b + BLOCKS_AHEAD);
-        // Slots are written whole, but stores still wait for their cache lines.
-        for line in 0..BLOCK {
-            prefetch(output.splats, output.len + SLOTS_AHEAD + line);
-        }
         let block = splats.block(simd, b, &mut geometry);
         let degree = splats.sh_degree();
         let lanes = lanes::project(simd, view, degree, block, index, |visible| {
@@ -259,8 +256,8 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
         match lanes {
             None => {}
             Some(lanes) => {
-                // Visible splats come in runs, so the next block's coefficients are probably needed.
-                splats.prefetch_coefficients(b + 1);
+                // Visible splats come in runs, so the next blocks' coefficients are probably needed.
+                splats.prefetch_coefficients_after(b);
                 if lanes.fallback == 0 {
                     output.push_visible(simd, &lanes);
                 } else {
@@ -277,7 +274,7 @@ fn project_exactly<T: SplatSource + ?Sized>(
     splats: &T,
     view: &ViewTransform,
     chunk: usize,
-    output: &mut ChunkOutput<'_>,
+    output: &mut ChunkOutput<'_, '_>,
 ) -> usize {
     let first = chunk * CHUNK;
     for index in first..splats.len().min(first + CHUNK) {
@@ -309,7 +306,7 @@ fn index_u32(index: usize) -> u32 {
     fit(index)
 }
 
-impl ChunkOutput<'_> {
+impl ChunkOutput<'_, '_> {
     /// Appends the visible lanes, in lane order.
     #[inline(always)]
     fn push_visible<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
@@ -328,15 +325,15 @@ impl ChunkOutput<'_> {
         let records = transpose(simd, lanes.fields);
         let mut left = lanes.visible;
         while left != 0 {
-            let record: &mut [f32; 16] = bytemuck::cast_mut(&mut self.splats[self.len]);
-            records[left.trailing_zeros() as usize].store_slice(record);
+            let record = records[left.trailing_zeros() as usize].to_array();
+            self.splats.store(self.len, Line(record));
             self.len += 1;
             left &= left - 1;
         }
     }
 
     fn push(&mut self, splat: ProjectedSplat, bounds: PixelBounds) {
-        self.splats[self.len] = splat;
+        self.splats.store(self.len, bytemuck::cast(splat));
         self.bounds[self.len] = bounds;
         self.keys[self.len] = splat.depth.to_bits();
         self.len += 1;
@@ -351,7 +348,7 @@ fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
     splats: &T,
     view: &ViewTransform,
     lanes: &ProjectedLanes<S>,
-    output: &mut ChunkOutput<'_>,
+    output: &mut ChunkOutput<'_, '_>,
 ) {
     let fields = lanes.fields.map(|f| f.to_array());
     let (columns, rows) = (lanes.columns.to_array(), lanes.rows.to_array());

@@ -312,10 +312,11 @@ impl SplatSource for SplatRows<'_> {
     fn prefetch(&self, _: usize) {}
 
     #[inline(always)]
-    fn prefetch_coefficients(&self, block: usize) {
+    fn prefetch_coefficients_after(&self, block: usize) {
         let values = self.slices.sh.as_flattened();
         let numbers = 3 * self.stored.min(rest_coefficients(self.sh_degree) + 1);
-        for row in block * BLOCK..(block + 1) * BLOCK {
+        // Those of the next block alone: with further ones, the stage takes 1.04 to 1.12 times as long.
+        for row in (block + 1) * BLOCK..(block + 2) * BLOCK {
             for number in (0..numbers).step_by(LINE) {
                 prefetch(values, row * self.stored * 3 + number);
             }

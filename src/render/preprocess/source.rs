@@ -3,11 +3,15 @@
 use bytemuck::{Pod, Zeroable};
 
 use fearless_simd::{Level, Simd};
-use quadrille_base::math::{SimdLevel, prefetch};
+use quadrille_base::math::{CacheLevel, SimdLevel, prefetch_to};
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 
 /// Coefficients per channel of the highest degree, 4, without the constant one.
 pub(super) const MOST_REST: usize = rest_coefficients(4);
+/// Distances in blocks at which coefficients are prefetched: the first level of the caches has not as many lines on their
+/// way as memory takes to answer, so the second one fetches them before.
+const COEFFICIENTS_AHEAD: [(usize, CacheLevel); 2] =
+    [(2, CacheLevel::First), (4, CacheLevel::Second)];
 /// Cache lines per block.
 const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 
@@ -65,8 +69,8 @@ pub trait SplatSource: Sync {
     /// Prefetches a block, or the last one; there is at least one.
     fn prefetch(&self, block: usize);
 
-    /// Prefetches the spherical harmonics of a block above degree 0; blocks beyond the last one are ignored.
-    fn prefetch_coefficients(&self, block: usize);
+    /// Prefetches the spherical harmonics above degree 0 of blocks after `block`, which has splats in view.
+    fn prefetch_coefficients_after(&self, block: usize);
 }
 
 /// The spherical harmonics of a block.
@@ -142,20 +146,22 @@ impl SplatSource for Splats {
     fn prefetch(&self, block: usize) {
         let lines: &[Lanes] = bytemuck::cast_slice(self.blocks());
         let first = block.min(self.blocks().len() - 1) * LINES;
-        prefetch_all(&lines[first..][..LINES]);
+        prefetch_all(CacheLevel::First, &lines[first..][..LINES]);
     }
 
     #[inline(always)]
-    fn prefetch_coefficients(&self, block: usize) {
-        if block < self.blocks().len() {
-            prefetch_all(self.sh_rest(block));
+    fn prefetch_coefficients_after(&self, block: usize) {
+        for (ahead, level) in COEFFICIENTS_AHEAD {
+            if block + ahead < self.blocks().len() {
+                prefetch_all(level, self.sh_rest(block + ahead));
+            }
         }
     }
 }
 
 #[inline(always)]
-fn prefetch_all(lanes: &[Lanes]) {
+fn prefetch_all(level: CacheLevel, lanes: &[Lanes]) {
     for line in 0..lanes.len() {
-        prefetch(lanes, line);
+        prefetch_to(level, lanes, line);
     }
 }
