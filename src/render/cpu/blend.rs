@@ -170,15 +170,14 @@ impl<S: Simd> BlockLanes<S> {
         self.open::<STOP>(simd, stop_at).to_bitmask() != 0
     }
 
-    /// Blends fragments of a splat's `colour`. Pixels refuse a fragment if they were closed before, or if the
-    /// fragment closes them.
+    /// Puts fragments in front of what follows. Pixels refuse a fragment if they were closed before, or if the fragment
+    /// closes them. The colour is to be [added](Self::add).
     #[inline(always)]
-    pub(super) fn blend<const STOP: u8>(
+    pub(super) fn cover<const STOP: u8>(
         &mut self,
         simd: S,
         stop_at: f32,
         fragments: &Fragments<S>,
-        colour: [f32; 3],
     ) -> BlendedLanes<S> {
         let lane = |v: f32| f32x16::splat(simd, v);
         let alpha = fragments.alpha;
@@ -195,15 +194,19 @@ impl<S: Simd> BlockLanes<S> {
             _ => was_open,
         };
         self.transmittance = open.select(self.product, self.transmittance);
-        let weight = keep(simd, open, before * alpha);
-        for (sum, colour) in self.colour.iter_mut().zip(colour) {
-            *sum = weight.mul_add(lane(colour), *sum);
-        }
         BlendedLanes {
             over_cut: fragments.over_cut,
             open,
             before,
-            weight,
+            weight: keep(simd, open, before * alpha),
+        }
+    }
+
+    /// Adds the colour of a splat with the weights of its fragments.
+    #[inline(always)]
+    pub(super) fn add(&mut self, simd: S, weight: f32x16<S>, colour: [f32; 3]) {
+        for (sum, colour) in self.colour.iter_mut().zip(colour) {
+            *sum = weight.mul_add(f32x16::splat(simd, colour), *sum);
         }
     }
 }

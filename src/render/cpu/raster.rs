@@ -161,24 +161,31 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         [x + (column * BLOCK_PX) as f32, y + (row * BLOCK_PX) as f32]
     }
 
-    /// Blends the fragments of splat `number` of the batch.
+    /// Blends the fragments of splat `number` of the batch but for its colour; returns their weights.
     #[inline(always)]
-    fn blend(&mut self, fragments: &Fragments<S>, number: usize) {
+    fn cover(&mut self, fragments: &Fragments<S>, number: usize) -> f32x16<S> {
         let (simd, splat) = (self.simd, &self.batch[number]);
         let stop_at = self.limits.stop_at;
-        let blended = self
-            .pixels
-            .blend::<STOP>(simd, stop_at, fragments, splat.colour);
+        let blended = self.pixels.cover::<STOP>(simd, stop_at, fragments);
         self.sink
             .add(simd, number % BATCH, splat, self.block, &blended);
         self.counts.add(simd, fragments.over_cut & blended.open);
+        blended.weight
+    }
+
+    /// Adds the colour of splat `number` of the batch.
+    #[inline(always)]
+    fn add(&mut self, weight: f32x16<S>, number: usize) {
+        self.pixels
+            .add(self.simd, weight, self.batch[number].colour);
     }
 
     #[inline(always)]
     fn blend_group(&mut self, group: &Shaded<S>) {
         // No branch between the four: the compiler would serialise their arithmetic behind it.
         for (fragments, &number) in group.fragments.iter().zip(&group.numbers) {
-            self.blend(fragments, number);
+            let weight = self.cover(fragments, number);
+            self.add(weight, number);
         }
     }
 
@@ -214,7 +221,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     }
 
     /// As [`draw_in_groups`](Self::draw_in_groups), where vector registers are too few for the arithmetic of a whole visit:
-    /// exponents, alphas and blending in passes of their own, each with its constants in registers.
+    /// exponents, alphas, weights and colours in passes of their own, each with its constants and sums in registers.
     #[inline(always)]
     fn draw_in_passes(&mut self, runs: &Runs, Alphas(lanes): &mut Alphas) {
         let simd = self.simd;
@@ -231,8 +238,14 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
             }
             self.switch_to(block);
             for (i, number) in run.enumerate() {
-                let alpha = f32x16::load_array_ref(simd, &lanes[i % BATCH]);
-                self.blend(&Fragments::of_alpha(simd, alpha), number);
+                let lanes = &mut lanes[i % BATCH];
+                let alpha = f32x16::load_array_ref(simd, lanes);
+                let weight = self.cover(&Fragments::of_alpha(simd, alpha), number);
+                weight.store_array(lanes);
+            }
+            for (i, number) in run.enumerate() {
+                let weight = f32x16::load_array_ref(simd, &lanes[i % BATCH]);
+                self.add(weight, number);
             }
         }
     }
@@ -245,6 +258,6 @@ struct Shaded<S: Simd> {
     numbers: [usize; GROUP],
 }
 
-/// Exponents, then alphas, of a run's splats.
+/// Exponents, then alphas, then weights of a run's splats.
 #[repr(align(64))]
 struct Alphas([PixelLanes; BATCH]);
