@@ -13,6 +13,7 @@ use quadrille::Renderer;
 use quadrille::SimdLevel;
 use quadrille::Splat;
 use quadrille::Splats;
+use quadrille::Task;
 use quadrille::render_reference;
 
 use crate::support::pictures::Differences;
@@ -81,6 +82,26 @@ fn render_all_levels(splats: &Splats, camera: &Camera, profile: Profile) -> Vec<
         }
     };
     SimdLevel::all().into_iter().map(render).collect()
+}
+
+#[test]
+fn memory_of_the_caller_is_written_whole() {
+    let splats = Splats::from_splats(1, [plain_splat([0.1, 0.0, 2.0], 0.9, 1.0)]);
+    let camera = plain_camera(75, 43);
+    let settings = RenderSettings::default();
+    let mut renderer = Renderer::default();
+    let (frame, counts) = renderer.render(&splats, &camera, &settings);
+    let mut pixels = vec![[f32::NAN; 4]; 75 * 43];
+    let drawn = renderer.render_pixels(&mut pixels, &splats, &camera, &settings, &Task::NEVER);
+    assert_eq!(drawn.unwrap().0, counts);
+    assert!(counts.fragments_blended > 0 && pixels == frame.pixels());
+    pixels.pop();
+    let refused = renderer.render_pixels(&mut pixels, &splats, &camera, &settings, &Task::NEVER);
+    let message = refused.unwrap_err().to_string();
+    assert!(
+        message.contains("3225") && message.contains("3224"),
+        "{message}"
+    );
 }
 
 struct Rendered {

@@ -172,17 +172,23 @@ impl Frame {
             ColourSpace::Srgb => background,
             ColourSpace::Linear => decode_srgb(background),
         };
-        let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
-            let t = 1.0 - a;
-            [
-                r + t * background[0],
-                g + t * background[1],
-                b + t * background[2],
-                1.0,
-            ]
-        });
-        let over = Self::from_pixels(self.width, self.height, pixels.collect());
-        over.taken_as(self.colour_space)
+        let mut over = self.clone();
+        composite_over(&mut over.pixels, background);
+        over
+    }
+}
+
+/// Composites premultiplied pixels over an opaque background in their colour space, as [`Frame::over`].
+pub fn composite_over(pixels: &mut [[f32; 4]], background: [f32; 3]) {
+    for pixel in pixels {
+        let [r, g, b, a] = *pixel;
+        let t = 1.0 - a;
+        *pixel = [
+            r + t * background[0],
+            g + t * background[1],
+            b + t * background[2],
+            1.0,
+        ];
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::RenderSettings;
 use super::bin::TileGrid;
-use super::renderer::{Renderer, Timing};
+use super::clock::Timing;
+use super::renderer::Renderer;
 
 impl Renderer {
     /// Lists the projected splats of each tile of `grid` in drawing order, band by band, and calls `draw` with the lists of

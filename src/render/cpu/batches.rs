@@ -4,7 +4,8 @@
 use std::time::{Duration, Instant};
 
 use super::bin::TileGrid;
-use super::renderer::{Clock, RenderTimes, Renderer};
+use super::clock::{Clock, RenderTimes};
+use super::renderer::Renderer;
 use super::{Counts, RenderSettings};
 use crate::preprocess::KeptSplats;
 use quadrille_base::error::{Error, Result};
@@ -92,7 +93,12 @@ impl Renderer {
         self.projected = view.kept.into_projected();
         frame.resize(camera.width, camera.height);
         let grid = TileGrid::new(camera.width, camera.height);
-        let drawn = self.raster(frame, grid, (camera, settings), (&mut clock, task));
+        let drawn = self.raster(
+            frame.pixels_mut(),
+            grid,
+            (camera, settings),
+            (&mut clock, task),
+        );
         let counts = Counts {
             splats_in_frustum: splats_in_view as u64,
             ..self.counts(drawn)

@@ -7,9 +7,10 @@ use fearless_simd::Simd;
 use rayon::prelude::*;
 
 use super::bin::TileGrid;
+use super::clock::{Clock, Timing};
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::LEAST_ALPHA;
-use super::renderer::{Clock, Renderer, Timing, area_of_tile, rows_by_tile};
+use super::renderer::{Renderer, area_of_tile, rows_by_tile};
 use super::runs::BATCH;
 use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile, TileArea};
 use super::tile_layers::{BLOCKS, FloatLanes, accumulate};

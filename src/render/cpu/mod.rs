@@ -14,6 +14,7 @@ mod batches;
 mod bin;
 mod blend;
 pub mod channels;
+mod clock;
 mod coverage;
 mod layer_sink;
 mod layers;
@@ -27,8 +28,9 @@ mod tile;
 mod tile_layers;
 
 pub use batches::{DrawnView, KEPT_BYTES};
+pub use clock::RenderTimes;
 pub use probe::{PixelFragment, PixelProbe};
-pub use renderer::{RenderTimes, Renderer, render};
+pub use renderer::{Renderer, render};
 
 use quadrille_base::image::Layer;
 use quadrille_base::math::SimdLevel;

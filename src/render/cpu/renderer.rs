@@ -1,11 +1,11 @@
 //! The fast renderer: project, bin, sort, raster.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use super::bin::{TileGrid, TileLists};
+use super::clock::{Clock, RenderTimes, Timing};
 use super::layers::{self, Planes, SplatGeometry};
 use super::raster;
 use super::tile::{TILE_PX, Tile, TileArea};
@@ -14,7 +14,7 @@ use super::{Counts, LayerSettings, RenderSettings};
 use crate::preprocess::{
     InPlace, PixelBounds, Projected, ProjectedSplat, SplatSource, ViewTransform,
 };
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
 use quadrille_base::task::Task;
@@ -52,22 +52,6 @@ pub struct Renderer {
     pub(super) bins: TileLists,
 }
 
-/// Wall-clock times of the stages of a frame.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[non_exhaustive]
-pub struct RenderTimes {
-    /// Culling, projection, colours and bounding boxes.
-    pub preprocess: Duration,
-    /// Binning splats into tiles.
-    pub bin: Duration,
-    /// Sorting the tiles' lists by depth.
-    pub sort: Duration,
-    /// Time of coverage and blending.
-    pub raster: Duration,
-    /// Time of the whole frame.
-    pub total: Duration,
-}
-
 impl Renderer {
     /// Renders a frame, transparent where nothing covers it.
     pub fn render(
@@ -89,7 +73,9 @@ impl Renderer {
         camera: &Camera,
         settings: &RenderSettings,
     ) -> (Counts, RenderTimes) {
-        self.draw(frame, splats, camera, settings, &Task::NEVER)
+        frame.resize(camera.width, camera.height);
+        let pixels = frame.pixels_mut();
+        self.draw(pixels, splats, camera, settings, &Task::NEVER)
     }
 
     /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
@@ -104,7 +90,30 @@ impl Renderer {
         settings: &RenderSettings,
         task: &Task,
     ) -> Result<(Counts, RenderTimes)> {
-        let drawn = self.draw(frame, splats, camera, settings, task);
+        frame.resize(camera.width, camera.height);
+        self.render_pixels(frame.pixels_mut(), splats, camera, settings, task)
+    }
+
+    /// As [`Self::render_task`], into memory of the caller: a premultiplied RGBA for each pixel of the camera, row by row from
+    /// the top. All of them are written.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled); [`Error::Argument`](quadrille_base::Error::Argument) when the
+    /// camera has another number of pixels.
+    pub fn render_pixels(
+        &mut self,
+        pixels: &mut [[f32; 4]],
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> Result<(Counts, RenderTimes)> {
+        let expected = camera.width as usize * camera.height as usize;
+        if pixels.len() != expected {
+            let found = pixels.len().to_string();
+            return Err(Error::argument("pixels", expected.to_string(), found));
+        }
+        let drawn = self.draw(pixels, splats, camera, settings, task);
         task.check()?;
         Ok(drawn)
     }
@@ -122,7 +131,8 @@ impl Renderer {
         settings: &RenderSettings,
         task: &Task,
     ) -> Result<(Counts, RenderTimes)> {
-        let drawn = self.draw(frame, splats, camera, settings, task);
+        frame.resize(camera.width, camera.height);
+        let drawn = self.draw(frame.pixels_mut(), splats, camera, settings, task);
         task.check()?;
         Ok(drawn)
     }
@@ -155,11 +165,11 @@ impl Renderer {
             let most: u32 = fit(grid.rows * TILE_PX);
             band.resize(camera.width, most.min(camera.height - first));
             let of = (camera, settings);
-            fragments_blended += self.raster(&mut band, grid, of, (&mut clock, task));
+            fragments_blended += self.raster(band.pixels_mut(), grid, of, (&mut clock, task));
             task.check()?;
             each(&band)?;
             // The time of `each` is in the total alone.
-            clock.last = Instant::now();
+            clock.skip();
         }
         Ok((self.counts(fragments_blended), clock.stop()))
     }
@@ -187,17 +197,16 @@ impl Renderer {
         Ok(())
     }
 
-    /// Renders into a frame. Once `task` is cancelled, the work left is skipped.
+    /// Renders into the pixels of a frame. Once `task` is cancelled, the work left is skipped.
     fn draw<T: SplatSource + ?Sized>(
         &mut self,
-        frame: &mut Frame,
+        pixels: &mut [[f32; 4]],
         splats: &T,
         camera: &Camera,
         settings: &RenderSettings,
         task: &Task,
     ) -> (Counts, RenderTimes) {
         let mut clock = Clock::start();
-        frame.resize(camera.width, camera.height);
         let (profile, level) = (&settings.profile, Some(settings.level));
         self.projected.run(splats, camera, profile, level, task);
         if task.is_cancelled() {
@@ -205,7 +214,7 @@ impl Renderer {
         }
         let grid = TileGrid::new(camera.width, camera.height);
         clock.lap(|times| &mut times.preprocess);
-        let fragments_blended = self.raster(frame, grid, (camera, settings), (&mut clock, task));
+        let fragments_blended = self.raster(pixels, grid, (camera, settings), (&mut clock, task));
         (self.counts(fragments_blended), clock.stop())
     }
 
@@ -258,7 +267,7 @@ impl Renderer {
         self.projected.recolour(colour);
         let grid = TileGrid::new(camera.width, camera.height);
         let timing = (&mut Clock::start(), &Task::NEVER);
-        self.raster(frame, grid, (camera, settings), timing);
+        self.raster(frame.pixels_mut(), grid, (camera, settings), timing);
     }
 
     /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
@@ -286,17 +295,17 @@ impl Renderer {
         }
     }
 
-    /// Draws all tiles of `grid` into `frame`, which has its rows; returns the number of fragments blended.
+    /// Draws all tiles of `grid` into its `pixels`; returns the number of fragments blended.
     pub(super) fn raster(
         &mut self,
-        frame: &mut Frame,
+        pixels: &mut [[f32; 4]],
         grid: TileGrid,
         (camera, settings): (&Camera, &RenderSettings),
         timing: Timing<'_>,
     ) -> u64 {
         let picture = [camera.width, camera.height];
         let task = timing.1;
-        let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
+        let mut rows = rows_by_tile(pixels, (picture[0], 1), grid);
         self.each_band(grid, settings, timing, |listed, band| {
             let tiles = band.tiles_in(grid);
             let rows = &mut rows[tiles.start * TILE_PX..tiles.end * TILE_PX];
@@ -408,40 +417,6 @@ struct FrameLayers<'a> {
 
 /// Rows of a tile in the picture, and in each plane of the layers.
 type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
-
-/// The clock of a frame, and its task.
-pub(super) type Timing<'a> = (&'a mut Clock, &'a Task);
-
-/// Times the stages of a frame.
-pub(super) struct Clock {
-    start: Instant,
-    last: Instant,
-    times: RenderTimes,
-}
-
-impl Clock {
-    pub(super) fn start() -> Self {
-        let start = Instant::now();
-        Self {
-            start,
-            last: start,
-            times: RenderTimes::default(),
-        }
-    }
-
-    /// Adds the time since the last call to a stage.
-    pub(super) fn lap(&mut self, stage: impl FnOnce(&mut RenderTimes) -> &mut Duration) {
-        let last = std::mem::replace(&mut self.last, Instant::now());
-        *stage(&mut self.times) += self.last - last;
-    }
-
-    /// Stops the clock and returns the times. The time since the last lap counts as raster.
-    pub(super) fn stop(mut self) -> RenderTimes {
-        self.lap(|times| &mut times.raster);
-        self.times.total = self.last - self.start;
-        self.times
-    }
-}
 
 pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
     let picture_px = picture.map(|px| px as usize);
