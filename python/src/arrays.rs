@@ -1,7 +1,11 @@
 //! Arrays between numpy and the library.
 
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
+};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use quadrille::{Error, Frame};
 
 use crate::errors::to_python;
@@ -43,6 +47,29 @@ pub(crate) fn array<'py, T: numpy::Element>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let flat: Bound<'py, PyArray1<T>> = values.into_pyarray(py);
     Ok(flat.reshape(shape.to_vec())?.into_any())
+}
+
+/// An array of `shape` whose values are arbitrary. numpy allocates it: memory that is not cleared and, where it is large, on
+/// huge pages.
+pub(crate) fn empty<'py, T: numpy::Element>(
+    py: Python<'py>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let shape = PyTuple::new(py, shape)?;
+    let array = numpy.call_method1(intern!(py, "empty"), (shape, T::get_dtype(py)))?;
+    Ok(array.cast_into()?)
+}
+
+/// An array of `shape`, and the result of the function that writes all its values.
+pub(crate) fn filled<'py, T: numpy::Element, R>(
+    py: Python<'py>,
+    shape: &[usize],
+    fill: impl FnOnce(&mut [T]) -> PyResult<R>,
+) -> PyResult<(Bound<'py, PyAny>, R)> {
+    let array = empty::<T>(py, shape)?;
+    let result = fill(array.readwrite().as_slice_mut()?)?;
+    Ok((array.into_any(), result))
 }
 
 /// An array [len, N] of rows.

@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows, SplatSlices, SplatTable,
+    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows, SplatSlices, SplatTable, Task,
 };
 use quadrille_base::image::check_memory;
 
-use crate::arrays::{Floats, array, numbers, rows};
+use crate::arrays::{Floats, filled, numbers, rows};
 use crate::errors::to_python;
-use crate::pairs::{Named, Pairs};
+use crate::pairs::{AllPairs, DrawnView, Named, joined};
 use crate::run::{Call, run};
 use crate::scene::output_format;
 
@@ -115,7 +115,6 @@ pub(crate) fn rasterize<'py>(
     let lenses = numbers("Ks", &cameras.1)?;
     let cameras = cameras_of(views, lenses, drawing.size).map_err(to_python)?;
     let means = rows::<3>("means", &geometry.0)?;
-    let splats = means.len();
     let colors = colors
         .as_ref()
         .map(|c| Colors::of(c, &drawing))
@@ -129,61 +128,78 @@ pub(crate) fn rasterize<'py>(
         opacities: numbers("opacities", &geometry.3)?,
         sh: &[],
     };
-    let depth = drawing.depth();
-    // Coefficients end in an axis of 3, which are the channels of the colour.
     let channels = colors.map_or(0, |colors| colors.last);
-    let count = channels + usize::from(depth.is_some());
+    let count = channels + usize::from(drawing.depth.is_some());
     let (width, height) = drawing.size;
     let bytes = (count + 1) * size_of::<f32>() * cameras.len();
     check_memory([width, height], bytes as u64).map_err(to_python)?;
     let pixels = width as usize * height as usize;
-    let mut values = vec![0.0_f32; cameras.len() * pixels * count];
-    let mut alphas = vec![0.0_f32; cameras.len() * pixels];
-    let is_packed = drawing.packed || !drawing.meta;
-    let mut pairs = match is_packed {
-        true => Pairs::default(),
-        false => Pairs::zeroed(cameras.len() * splats),
+    let views = Views {
+        slices,
+        colors,
+        backgrounds,
+        profile,
+        drawing: &drawing,
     };
     let mut call = Call::default();
     call.threads = drawing.threads;
-    let pairs_of = &mut pairs;
-    let invalid = call.run(py, |task| {
-        let mut renderer = renderer();
-        let settings = RenderSettings {
-            profile,
-            ..RenderSettings::default()
+    let shape = [cameras.len(), height as usize, width as usize];
+    let with = |last: usize| [&shape[..], &[last]].concat();
+    let (values, (alphas, (meta, invalid))) = filled(py, &with(count), |values| {
+        filled(py, &with(1), |alphas| {
+            let outputs = values.chunks_exact_mut(pixels * count);
+            let outputs = outputs.zip(alphas.chunks_exact_mut(pixels));
+            let pictures = outputs.map(|(values, alphas)| ChannelPicture { values, alphas });
+            views.draw(py, &call, cameras.iter().zip(pictures))
+        })
+    })?;
+    Ok((values, alphas, meta, invalid))
+}
+
+/// Splats of the caller, and how cameras see them.
+struct Views<'a> {
+    slices: SplatSlices<'a>,
+    colors: Option<Colors<'a>>,
+    backgrounds: Option<&'a [f32]>,
+    profile: Profile,
+    drawing: &'a Drawing,
+}
+
+impl Views<'_> {
+    /// Draws the picture of each camera; returns the arrays of `meta`, and the number of rows that were left out.
+    fn draw<'py, 'a>(
+        &self,
+        py: Python<'py>,
+        call: &Call,
+        pictures: impl ExactSizeIterator<Item = (&'a Camera, ChannelPicture<'a>)>,
+    ) -> PyResult<(Named<'py>, u64)> {
+        let splats = self.slices.means.len();
+        let mut meta = match (self.drawing.meta, self.drawing.packed) {
+            (false, _) => Meta::None,
+            (true, true) => Meta::Packed(Vec::with_capacity(pictures.len())),
+            (true, false) => Meta::All(AllPairs::zeroed([pictures.len(), splats])),
         };
+        let mut renderer = renderer();
         let mut invalid = 0;
-        let outputs = values.chunks_exact_mut(pixels * count);
-        let outputs = outputs.zip(alphas.chunks_exact_mut(pixels));
-        for (index, (camera, (values, alphas))) in cameras.iter().zip(outputs).enumerate() {
-            let of_camera = colors.map(|colors| colors.of_camera(index));
-            let (values_of, sh) = match (of_camera, drawing.sh_degree) {
-                (None, _) => (ChannelValues::None, &[][..]),
-                (Some(sh), Some(_)) => (ChannelValues::Colours, sh.as_chunks().0),
-                (Some(values), None) => (ChannelValues::Rows { values, channels }, &[][..]),
+        for (number, (camera, mut picture)) in pictures.enumerate() {
+            let left_out = call.run(py, |task| {
+                self.draw_one(&mut renderer, (number, camera), &mut picture, task)
+            })?;
+            invalid = invalid.max(left_out);
+            let view = DrawnView {
+                number,
+                camera,
+                profile: &self.profile,
+                opacities: self.slices.opacities,
+                renderer: &renderer,
             };
-            let degree = drawing.sh_degree.unwrap_or(0);
-            let rows = SplatRows::new(SplatSlices { sh, ..slices }, degree)?;
-            let channels = ChannelSettings {
-                values: values_of,
-                depth,
-                background: backgrounds.map(|all| &all[index * channels..][..channels]),
-            };
-            let mut picture = ChannelPicture { values, alphas };
-            let drawn = renderer.render_channels(
-                (&rows, camera),
-                &settings,
-                &channels,
-                &mut picture,
-                task,
-            )?;
-            invalid = invalid.max(rows.invalid() + drawn.invalid_rows);
-            if drawing.meta {
-                match is_packed {
-                    true => pairs_of.append(index, camera, &renderer),
-                    false => pairs_of.write(index * splats, camera, &renderer),
-                }
+            match &mut meta {
+                Meta::None => {}
+                Meta::Packed(views) => views.push(view.packed(py, call)?),
+                Meta::All(pairs) => call.run(py, |_| {
+                    pairs.write(&view);
+                    Ok(())
+                })?,
             }
         }
         if splats <= KEPT_SPLATS
@@ -191,16 +207,55 @@ pub(crate) fn rasterize<'py>(
         {
             *idle = Some(renderer);
         }
-        Ok(invalid)
-    })?;
-    let meta = match drawing.meta {
-        true => pairs.into_arrays(py, (!is_packed).then_some([cameras.len(), splats]))?,
-        false => Vec::new(),
-    };
-    let shape = [cameras.len(), height as usize, width as usize];
-    let with = |last: usize| [&shape[..], &[last]].concat();
-    let values = array(py, values, &with(count))?;
-    Ok((values, array(py, alphas, &with(1))?, meta, invalid))
+        let named = match meta {
+            Meta::None => Vec::new(),
+            Meta::Packed(views) => joined(py, views)?,
+            Meta::All(pairs) => pairs.into_arrays(py)?,
+        };
+        Ok((named, invalid))
+    }
+
+    /// Draws the picture of a camera; returns the number of rows that were left out.
+    fn draw_one(
+        &self,
+        renderer: &mut Renderer,
+        (number, camera): (usize, &Camera),
+        picture: &mut ChannelPicture<'_>,
+        task: &Task,
+    ) -> quadrille::Result<u64> {
+        // Coefficients end in an axis of 3, which are the channels of the colour.
+        let channels = self.colors.map_or(0, |colors| colors.last);
+        let of_camera = self.colors.map(|colors| colors.of_camera(number));
+        let degree = self.drawing.sh_degree;
+        let (values, sh) = match (of_camera, degree) {
+            (None, _) => (ChannelValues::None, &[][..]),
+            (Some(sh), Some(_)) => (ChannelValues::Colours, sh.as_chunks().0),
+            (Some(values), None) => (ChannelValues::Rows { values, channels }, &[][..]),
+        };
+        let rows = SplatRows::new(SplatSlices { sh, ..self.slices }, degree.unwrap_or(0))?;
+        let of_channels = ChannelSettings {
+            values,
+            depth: self.drawing.depth(),
+            background: self
+                .backgrounds
+                .map(|all| &all[number * channels..][..channels]),
+        };
+        let settings = RenderSettings {
+            profile: self.profile,
+            ..RenderSettings::default()
+        };
+        let drawn =
+            renderer.render_channels((&rows, camera), &settings, &of_channels, picture, task)?;
+        Ok(rows.invalid() + drawn.invalid_rows)
+    }
+}
+
+/// The splats that cameras see, in one of the forms of `meta`.
+enum Meta<'py> {
+    None,
+    /// The arrays of each camera.
+    Packed(Vec<Named<'py>>),
+    All(AllPairs),
 }
 
 /// Colours of splats: coefficients or rows of values.

@@ -1,12 +1,17 @@
 //! The splats that cameras see, as arrays.
 
 use bytemuck::Zeroable;
+use numpy::{PyArrayDyn, PyArrayMethods};
+use pyo3::intern;
 use pyo3::prelude::*;
-use quadrille::{Camera, ProjectedSplat, Renderer, SimdLevel};
+use pyo3::types::PyList;
+use quadrille::{Camera, OpacityFactor, Profile, ProjectedSplat, Renderer, SimdLevel};
 use quadrille_scene::BLOCK;
 use rayon::prelude::*;
+use rayon::slice::ChunksMut;
 
-use crate::arrays::array;
+use crate::arrays::{array, empty};
+use crate::run::Call;
 
 /// Arrays by their names.
 pub(crate) type Named<'py> = Vec<(&'static str, Bound<'py, PyAny>)>;
@@ -14,24 +19,15 @@ pub(crate) type Named<'py> = Vec<(&'static str, Bound<'py, PyAny>)>;
 /// Values of sixteen splats.
 type Lanes<T> = [T; BLOCK];
 
-/// Three columns of values, as a parallel iterator of their lanes is divided.
-type Columns<A, B, C> = (Vec<Lanes<A>>, (Vec<Lanes<B>>, Vec<Lanes<C>>));
-/// Indices, depths and opacities; radii, means and conics.
-type AllColumns = (
-    Columns<i64, f32, f32>,
-    Columns<[i32; 2], [f32; 2], [f32; 3]>,
-);
-
-/// The splats that cameras see, one element per pair of a camera and a splat.
-#[derive(Default)]
-pub(crate) struct Pairs {
-    cameras: Vec<i64>,
-    splats: Vec<i64>,
-    radii: Vec<[i32; 2]>,
-    means: Vec<[f32; 2]>,
-    depths: Vec<f32>,
-    conics: Vec<[f32; 3]>,
-    opacities: Vec<f32>,
+/// A view, and the renderer that has drawn it.
+pub(crate) struct DrawnView<'a> {
+    /// Number of the camera.
+    pub(crate) number: usize,
+    pub(crate) camera: &'a Camera,
+    pub(crate) profile: &'a Profile,
+    /// Opacities of the scene.
+    pub(crate) opacities: &'a [f32],
+    pub(crate) renderer: &'a Renderer,
 }
 
 /// The values of sixteen splats that a camera sees.
@@ -44,20 +40,172 @@ struct Seen {
     opacities: Lanes<f32>,
 }
 
-impl Seen {
-    /// `half` is half the size of the picture in pixels.
-    fn of(splats: &Lanes<ProjectedSplat>, level: SimdLevel, half: [f32; 2]) -> Self {
+impl DrawnView<'_> {
+    fn seen(&self, splats: &Lanes<ProjectedSplat>, level: SimdLevel) -> Seen {
+        let half = [self.camera.width, self.camera.height].map(|side| side as f32 / 2.0);
         let shapes = ProjectedSplat::shapes(level, splats);
         let whole = |radius| i32::try_from(radius).unwrap_or(i32::MAX);
-        Self {
-            splats: splats.map(|splat| i64::from(splat.index)),
+        // The number of the scene itself where it can be had: its logarithm gives it less exactly.
+        let opacities = match self.profile.opacity_factor {
+            OpacityFactor::None => each(splats, |splat| self.opacities[splat.index as usize]),
+            OpacityFactor::Determinants { .. } => each(splats, ProjectedSplat::opacity),
+        };
+        Seen {
+            splats: each(splats, |splat| i64::from(splat.index)),
             radii: shapes.radii.map(|radii| radii.map(whole)),
-            means: splats.map(|splat| [0, 1].map(|axis| splat.mean_px[axis] + half[axis])),
-            depths: splats.map(|splat| splat.depth),
+            means: each(splats, |splat| {
+                [0, 1].map(|axis| splat.mean_px[axis] + half[axis])
+            }),
+            depths: each(splats, |splat| splat.depth),
             conics: shapes.conics,
-            opacities: splats.map(|splat| splat.opacity()),
+            opacities,
         }
     }
+
+    /// The arrays of `meta` with one element per splat in view, in the scene's order: all of them in one pass on all threads,
+    /// into memory that one thread would clear otherwise.
+    pub(crate) fn packed<'py>(&self, py: Python<'py>, call: &Call) -> PyResult<Named<'py>> {
+        let chunks = drawn(self.renderer);
+        let packed = Packed::empty(py, chunks.iter().map(|chunk| chunk.len()).sum())?;
+        let camera = [i64::try_from(self.number).unwrap_or(i64::MAX); BLOCK];
+        let level = SimdLevel::best();
+        let mut ids = packed.ids.each_ref().map(|ids| ids.readwrite());
+        let mut radii = packed.radii.readwrite();
+        let mut floats = packed.floats.each_ref().map(|values| values.readwrite());
+        let [batches, cameras, splats] = &mut ids;
+        let [means, depths, conics, opacities] = &mut floats;
+        let ids = (
+            batches.as_slice_mut()?.par_chunks_mut(BLOCK),
+            cameras.as_slice_mut()?.par_chunks_mut(BLOCK),
+            splats.as_slice_mut()?.par_chunks_mut(BLOCK),
+        );
+        let (radii, means, conics) = (
+            sixteens(radii.as_slice_mut()?),
+            sixteens(means.as_slice_mut()?),
+            sixteens(conics.as_slice_mut()?),
+        );
+        let numbers = (
+            depths.as_slice_mut()?.par_chunks_mut(BLOCK),
+            opacities.as_slice_mut()?.par_chunks_mut(BLOCK),
+        );
+        let starts = starts(&chunks).into_par_iter();
+        let parts = (
+            starts,
+            ids.into_par_iter(),
+            (radii, means, conics).into_par_iter(),
+            numbers.into_par_iter(),
+        );
+        call.run(py, |_| {
+            parts
+                .into_par_iter()
+                .for_each(|((chunk, first), ids, rows, numbers)| {
+                    let seen = match chunks[chunk][first..].first_chunk() {
+                        Some(all) => self.seen(all, level),
+                        None => self.seen(&sixteen(&chunks[chunk..], first), level),
+                    };
+                    store(ids.0, &[0; BLOCK]);
+                    store(ids.1, &camera);
+                    store(ids.2, &seen.splats);
+                    store(rows.0, &seen.radii);
+                    store(rows.1, &seen.means);
+                    store(rows.2, &seen.conics);
+                    store(numbers.0, &seen.depths);
+                    store(numbers.1, &seen.opacities);
+                });
+            Ok(())
+        })?;
+        Ok(packed.named())
+    }
+}
+
+/// Sixteens of rows of `N` numbers.
+fn sixteens<T: Send, const N: usize>(numbers: &mut [T]) -> ChunksMut<'_, [T; N]> {
+    numbers.as_chunks_mut().0.par_chunks_mut(BLOCK)
+}
+
+/// The arrays of `meta` with one element per pair of a camera and a splat that it sees.
+struct Packed<'py> {
+    /// Numbers of batches, cameras and splats.
+    ids: [Bound<'py, PyArrayDyn<i64>>; 3],
+    radii: Bound<'py, PyArrayDyn<i32>>,
+    /// Means, depths, conics, opacities.
+    floats: [Bound<'py, PyArrayDyn<f32>>; 4],
+}
+
+impl<'py> Packed<'py> {
+    /// Arrays of arbitrary values.
+    fn empty(py: Python<'py>, pairs: usize) -> PyResult<Self> {
+        let ids = || empty(py, &[pairs]);
+        Ok(Self {
+            ids: [ids()?, ids()?, ids()?],
+            radii: empty(py, &[pairs, 2])?,
+            floats: [
+                empty(py, &[pairs, 2])?,
+                empty(py, &[pairs])?,
+                empty(py, &[pairs, 3])?,
+                empty(py, &[pairs])?,
+            ],
+        })
+    }
+
+    fn named(self) -> Named<'py> {
+        let [batches, cameras, splats] = self.ids;
+        let [means, depths, conics, opacities] = self.floats;
+        vec![
+            ("batch_ids", batches.into_any()),
+            ("camera_ids", cameras.into_any()),
+            ("gaussian_ids", splats.into_any()),
+            ("radii", self.radii.into_any()),
+            ("means2d", means.into_any()),
+            ("depths", depths.into_any()),
+            ("conics", conics.into_any()),
+            ("opacities", opacities.into_any()),
+        ]
+    }
+}
+
+/// The arrays of several cameras, one behind the other.
+pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResult<Named<'py>> {
+    if views.len() < 2 {
+        let none = || Ok(Packed::empty(py, 0)?.named());
+        return views.pop().map_or_else(none, Ok);
+    }
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let names = views[0].iter().map(|(name, _)| *name).enumerate();
+    let join = |(column, name): (usize, &'static str)| {
+        let parts: Vec<_> = views.iter().map(|view| &view[column].1).collect();
+        let joined = numpy.call_method1(intern!(py, "concatenate"), (PyList::new(py, parts)?,))?;
+        Ok((name, joined))
+    };
+    names.map(join).collect()
+}
+
+/// A value of each of sixteen splats. Unlike `map`, it does not copy them.
+#[inline(always)]
+fn each<T>(splats: &Lanes<ProjectedSplat>, value: impl Fn(&ProjectedSplat) -> T) -> Lanes<T> {
+    std::array::from_fn(|lane| value(&splats[lane]))
+}
+
+/// Writes the first lanes to an array that ends behind them or later. Most take all, by stores in place of a call.
+#[inline(always)]
+fn store<T: Copy>(array: &mut [T], lanes: &Lanes<T>) {
+    match array.first_chunk_mut() {
+        Some(all) => *all = *lanes,
+        None => array.copy_from_slice(&lanes[..array.len()]),
+    }
+}
+
+/// Chunk and splat in it that each sixteen of the chunks' splats start with.
+fn starts(chunks: &[&[ProjectedSplat]]) -> Vec<(usize, usize)> {
+    let seen: usize = chunks.iter().map(|chunk| chunk.len()).sum();
+    let (mut starts, mut start) = (Vec::with_capacity(seen / BLOCK + 1), 0);
+    for (at, chunk) in chunks.iter().enumerate() {
+        starts.extend((start..chunk.len()).step_by(BLOCK).map(|first| (at, first)));
+        // The last sixteen reach into the next chunk.
+        start += (chunk.len().saturating_sub(start)).next_multiple_of(BLOCK);
+        start -= chunk.len();
+    }
+    starts
 }
 
 /// The splats that `renderer` has drawn, by chunks that are not empty.
@@ -82,69 +230,34 @@ fn sixteen(chunks: &[&[ProjectedSplat]], first: usize) -> Lanes<ProjectedSplat> 
     splats
 }
 
-/// Appends the first `len` values of lanes; the first ones are not copied.
-fn append<T: Copy>(values: &mut Vec<T>, lanes: Vec<Lanes<T>>, len: usize) {
-    let mut flat = lanes.into_flattened();
-    flat.truncate(len);
-    match values.is_empty() {
-        true => *values = flat,
-        false => values.append(&mut flat),
-    }
+/// The splats that cameras see in arrays [C, N], zeros where a camera does not see a splat.
+pub(crate) struct AllPairs {
+    /// Numbers of cameras and of splats.
+    shape: [usize; 2],
+    radii: Vec<[i32; 2]>,
+    means: Vec<[f32; 2]>,
+    depths: Vec<f32>,
+    conics: Vec<[f32; 3]>,
+    opacities: Vec<f32>,
 }
 
-impl Pairs {
+impl AllPairs {
     /// Memory for every pair of a camera and a splat.
-    pub(crate) fn zeroed(pairs: usize) -> Self {
+    pub(crate) fn zeroed(shape: [usize; 2]) -> Self {
+        let pairs = shape[0] * shape[1];
         Self {
+            shape,
             radii: vec![[0; 2]; pairs],
             means: vec![[0.0; 2]; pairs],
             depths: vec![0.0; pairs],
             conics: vec![[0.0; 3]; pairs],
             opacities: vec![0.0; pairs],
-            ..Self::default()
         }
     }
 
-    /// Appends the splats that a camera sees, on all threads. All arrays are made in one pass, into memory that is not
-    /// cleared before, which one thread would do.
-    pub(crate) fn append(&mut self, camera: usize, view: &Camera, renderer: &Renderer) {
-        let chunks = drawn(renderer);
-        let seen = chunks.iter().map(|chunk| chunk.len()).sum();
-        // Chunk and splat in it that each sixteen start with.
-        let (mut starts, mut start) = (Vec::with_capacity(seen / BLOCK + 1), 0);
-        for (at, chunk) in chunks.iter().enumerate() {
-            starts.extend((start..chunk.len()).step_by(BLOCK).map(|first| (at, first)));
-            // The last sixteen reach into the next chunk.
-            start += (chunk.len().saturating_sub(start)).next_multiple_of(BLOCK);
-            start -= chunk.len();
-        }
-        let (level, half) = (SimdLevel::best(), half_of(view));
-        let camera = i64::try_from(camera).unwrap_or(i64::MAX);
-        let columns = starts.into_par_iter().map(|(chunk, first)| {
-            let seen = match chunks[chunk][first..].first_chunk() {
-                Some(splats) => Seen::of(splats, level, half),
-                None => Seen::of(&sixteen(&chunks[chunk..], first), level, half),
-            };
-            let numbers = (seen.splats, (seen.depths, seen.opacities));
-            (numbers, (seen.radii, (seen.means, seen.conics)))
-        });
-        let columns: AllColumns = columns.unzip();
-        let ((splats, (depths, opacities)), (radii, (means, conics))) = columns;
-        match self.cameras.is_empty() {
-            // Zeros for the first camera, which come as cleared memory.
-            true => self.cameras = vec![camera; seen],
-            false => self.cameras.resize(self.cameras.len() + seen, camera),
-        }
-        append(&mut self.splats, splats, seen);
-        append(&mut self.radii, radii, seen);
-        append(&mut self.means, means, seen);
-        append(&mut self.depths, depths, seen);
-        append(&mut self.conics, conics, seen);
-        append(&mut self.opacities, opacities, seen);
-    }
-
-    /// Writes the splats that a camera sees to their rows, which are from `first` on, on all threads.
-    pub(crate) fn write(&mut self, first: usize, view: &Camera, renderer: &Renderer) {
+    /// Writes the splats that a camera sees to their rows, on all threads.
+    pub(crate) fn write(&mut self, view: &DrawnView<'_>) {
+        let first = view.number * self.shape[1];
         let mut rest = Rows {
             radii: &mut self.radii[first..],
             means: &mut self.means[first..],
@@ -154,19 +267,19 @@ impl Pairs {
         };
         let mut parts = Vec::new();
         let mut taken = 0;
-        for chunk in drawn(renderer) {
+        for chunk in drawn(view.renderer) {
             // Rows ascend from chunk to chunk.
             let end = chunk[chunk.len() - 1].index as usize + 1;
             let (part, after) = rest.split_at(end - taken);
             parts.push((part, chunk, taken));
             (rest, taken) = (after, end);
         }
-        let (level, half) = (SimdLevel::best(), half_of(view));
+        let level = SimdLevel::best();
         parts.into_par_iter().for_each(|(mut rows, chunk, taken)| {
             for first in (0..chunk.len()).step_by(BLOCK) {
                 let seen = match chunk[first..].first_chunk() {
-                    Some(splats) => Seen::of(splats, level, half),
-                    None => Seen::of(&sixteen(&[chunk], first), level, half),
+                    Some(splats) => view.seen(splats, level),
+                    None => view.seen(&sixteen(&[chunk], first), level),
                 };
                 for (lane, splat) in chunk[first..].iter().take(BLOCK).enumerate() {
                     rows.write(splat.index as usize - taken, &seen, lane);
@@ -175,36 +288,18 @@ impl Pairs {
         });
     }
 
-    /// The arrays by their names in `meta`, with `shape` in front.
-    pub(crate) fn into_arrays<'py>(
-        self,
-        py: Python<'py>,
-        shape: Option<[usize; 2]>,
-    ) -> PyResult<Named<'py>> {
-        let mut named = Vec::new();
-        let shape = match shape {
-            Some(shape) => shape.to_vec(),
-            None => {
-                let pairs = [self.splats.len()];
-                named.push(("batch_ids", array(py, vec![0_i64; pairs[0]], &pairs)?));
-                named.push(("camera_ids", array(py, self.cameras, &pairs)?));
-                named.push(("gaussian_ids", array(py, self.splats, &pairs)?));
-                pairs.to_vec()
-            }
-        };
+    /// The arrays by their names in `meta`, with [C, N] in front.
+    pub(crate) fn into_arrays(self, py: Python<'_>) -> PyResult<Named<'_>> {
+        let shape = self.shape;
         let with = |last: usize| [shape.as_slice(), &[last]].concat();
-        named.push(("radii", array(py, self.radii.into_flattened(), &with(2))?));
-        named.push(("means2d", array(py, self.means.into_flattened(), &with(2))?));
-        named.push(("depths", array(py, self.depths, &shape)?));
-        named.push(("conics", array(py, self.conics.into_flattened(), &with(3))?));
-        named.push(("opacities", array(py, self.opacities, &shape)?));
-        Ok(named)
+        Ok(vec![
+            ("radii", array(py, self.radii.into_flattened(), &with(2))?),
+            ("means2d", array(py, self.means.into_flattened(), &with(2))?),
+            ("depths", array(py, self.depths, &shape)?),
+            ("conics", array(py, self.conics.into_flattened(), &with(3))?),
+            ("opacities", array(py, self.opacities, &shape)?),
+        ])
     }
-}
-
-/// Half the size of a picture in pixels.
-fn half_of(view: &Camera) -> [f32; 2] {
-    [view.width, view.height].map(|side| side as f32 / 2.0)
 }
 
 /// Consecutive rows of a camera, one per splat.

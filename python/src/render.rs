@@ -2,13 +2,14 @@
 
 use pyo3::prelude::*;
 use quadrille::{
-    Counts, Error, Frame, Layer, LayerPicture, LayerSettings, Profile, RenderSettings, RenderTimes,
-    StopRule, TopCount, render_reference, render_reference_layers,
+    Camera, Counts, Error, Frame, Layer, LayerPicture, LayerSettings, Profile, RenderSettings,
+    RenderTimes, Renderer, Splats, StopRule, Task, TopCount, render_reference,
+    render_reference_layers,
 };
 use quadrille_base::choice::Choice;
-use quadrille_base::image::{FRAME_BYTES, check_memory};
+use quadrille_base::image::{FRAME_BYTES, check_memory, composite_over};
 
-use crate::arrays::{array, array_of_frame};
+use crate::arrays::{array, filled};
 use crate::camera::RawCamera;
 use crate::errors::to_python;
 use crate::run::Call;
@@ -89,12 +90,70 @@ fn layers_named(name: &str) -> quadrille::Result<Vec<Layer>> {
     })
 }
 
-/// A frame with its layers.
+/// The results of a picture beside its colours.
 struct Drawn {
-    frame: Frame,
     layers: Vec<LayerPicture>,
     counts: Counts,
     times: Option<RenderTimes>,
+}
+
+/// How a picture is drawn, with names resolved.
+struct Drawing {
+    settings: RenderSettings,
+    layers: LayerSettings,
+    background: Option<[f32; 3]>,
+    reference: bool,
+}
+
+impl Drawing {
+    /// Draws a view into its pixels.
+    fn draw(
+        &self,
+        pixels: &mut [[f32; 4]],
+        renderer: &mut Renderer,
+        (splats, camera): (&Splats, &Camera),
+        task: &Task,
+    ) -> quadrille::Result<Drawn> {
+        let (settings, has_layers) = (&self.settings, !self.layers.layers.is_empty());
+        let mut frame = None;
+        let (layers, counts, times) = match (self.reference, has_layers) {
+            (true, false) => {
+                let (drawn, counts) = render_reference(splats, camera, settings);
+                frame = Some(drawn);
+                (Vec::new(), counts, None)
+            }
+            (true, true) => {
+                let (drawn, layers, counts) =
+                    render_reference_layers(splats, camera, settings, &self.layers);
+                frame = Some(drawn);
+                (layers, counts, None)
+            }
+            // Straight to the pixels: a copy of the frame would take a tenth of its time.
+            (false, false) => {
+                let (counts, times) =
+                    renderer.render_pixels(pixels, splats, camera, settings, task)?;
+                (Vec::new(), counts, Some(times))
+            }
+            (false, true) => {
+                let drawn = frame.insert(Frame::new(camera.width, camera.height));
+                let of = (splats, camera);
+                let (layers, counts, times) =
+                    renderer.render_layers_task(drawn, of, settings, &self.layers, task)?;
+                (layers, counts, Some(times))
+            }
+        };
+        if let Some(frame) = frame {
+            pixels.copy_from_slice(frame.pixels());
+        }
+        if let Some(colour) = self.background {
+            composite_over(pixels, colour);
+        }
+        Ok(Drawn {
+            layers,
+            counts,
+            times,
+        })
+    }
 }
 
 /// A picture, its layers by name as [planes, H, W], its counts, and the times of its stages in milliseconds.
@@ -113,56 +172,32 @@ pub(crate) fn render<'py>(
     camera: &RawCamera,
     look: Look,
 ) -> PyResult<Picture<'py>> {
-    let (settings, layers) = (look.settings(scene)?, look.layers()?);
+    let drawing = Drawing {
+        settings: look.settings(scene)?,
+        layers: look.layers()?,
+        background: look.background,
+        reference: look.reference,
+    };
     let camera = &camera.0;
-    let planes: u64 = layers.layers.iter().map(|l| l.planes() as u64).sum();
-    // The frame is copied to the array that Python owns.
+    let planes: u64 = drawing
+        .layers
+        .layers
+        .iter()
+        .map(|l| l.planes() as u64)
+        .sum();
+    // A frame with layers is copied to the array that Python owns.
     let bytes = 2 * FRAME_BYTES + 2 * size_of::<u32>() as u64 * planes;
     check_memory([camera.width, camera.height], bytes).map_err(to_python)?;
     let mut call = Call::default();
     call.threads = look.threads;
     let mut renderer = scene.take_renderer();
-    let splats = &scene.splats;
-    let drawn = call.run(py, |task| {
-        if look.reference {
-            return Ok(match layers.layers.is_empty() {
-                true => {
-                    let (frame, counts) = render_reference(splats, camera, &settings);
-                    Drawn::reference(frame, Vec::new(), counts)
-                }
-                false => {
-                    let (frame, pictures, counts) =
-                        render_reference_layers(splats, camera, &settings, &layers);
-                    Drawn::reference(frame, pictures, counts)
-                }
-            });
-        }
-        let mut frame = Frame::new(camera.width, camera.height);
-        if layers.layers.is_empty() {
-            let (counts, times) =
-                renderer.render_task(&mut frame, splats, camera, &settings, task)?;
-            return Ok(Drawn {
-                frame,
-                layers: Vec::new(),
-                counts,
-                times: Some(times),
-            });
-        }
-        let of = (splats, camera);
-        let (layers, counts, times) =
-            renderer.render_layers_task(&mut frame, of, &settings, &layers, task)?;
-        Ok(Drawn {
-            frame,
-            layers,
-            counts,
-            times: Some(times),
-        })
+    let of = (&scene.splats, camera);
+    let shape = [camera.height as usize, camera.width as usize, 4];
+    let (picture, drawn) = filled(py, &shape, |values| {
+        let pixels = values.as_chunks_mut().0;
+        call.run(py, |task| drawing.draw(pixels, &mut renderer, of, task))
     })?;
     scene.give_renderer(renderer);
-    let frame = match look.background {
-        Some(colour) => drawn.frame.over(colour),
-        None => drawn.frame,
-    };
     let layers = drawn.layers.iter().map(|picture| {
         let array = array_of_layer(py, picture)?;
         Ok((picture.layer.name(), array))
@@ -183,23 +218,7 @@ pub(crate) fn render<'py>(
             .map(|(name, time)| (name, time.as_secs_f64() * 1e3))
             .to_vec()
     });
-    Ok((
-        array_of_frame(py, &frame)?,
-        layers.collect::<PyResult<_>>()?,
-        counts,
-        times,
-    ))
-}
-
-impl Drawn {
-    fn reference(frame: Frame, layers: Vec<LayerPicture>, counts: Counts) -> Self {
-        Self {
-            frame,
-            layers,
-            counts,
-            times: None,
-        }
-    }
+    Ok((picture, layers.collect::<PyResult<_>>()?, counts, times))
 }
 
 /// The planes of a layer as an array [planes, H, W].

@@ -11,6 +11,7 @@ import oracle
 import pytest
 from gsplat_scenes import HEIGHT, WIDTH, Case
 
+import quadrille
 from quadrille.gsplat import rasterization
 
 CASES = gsplat_scenes.cases()
@@ -116,6 +117,9 @@ def test_splats_on_the_picture_plane_are_those_of_gsplat(name: str, compat: str)
             assert (np.abs(found["conics"] - conics) / largest).max() <= 1e-5
             opacities = splats.opacities[drawn]
             assert np.abs(found["opacities"] / opacities - 1).max() <= 1e-4
+            if mode == "classic":
+                given = np.asarray(case.arguments()["opacities"], np.float32)
+                assert (found["opacities"] == given[drawn]).all()
             # The rule of the CUDA kernel, which the definition in Python simplifies.
             reach = np.minimum(3.33, np.sqrt(2 * np.log(np.maximum(255 * opacities, 1))))
             radii = reach[:, None] * np.sqrt(splats.covariances[drawn][:, [0, 2]])
@@ -124,6 +128,38 @@ def test_splats_on_the_picture_plane_are_those_of_gsplat(name: str, compat: str)
             # Every splat that is left out covers no pixel centre.
             for missing in np.flatnonzero(splats.is_valid & ~is_drawn[camera]):
                 assert not covers(splats, missing)
+
+
+def test_every_value_is_written() -> None:
+    """Memory for results is not cleared; numpy and the allocator hand out what another array has left."""
+    random = np.random.default_rng(3)
+    count, width, height = 40_000, 620, 410
+    splats = {
+        "means": random.uniform(-1, 1, (count, 3)) + [0, 0, 3],
+        "quats": random.normal(size=(count, 4)),
+        "scales": np.full((count, 3), 0.004),
+        "opacities": random.uniform(0.1, 1, count),
+        "colors": random.uniform(0, 1, (count, 3)),
+        "viewmats": np.stack([np.eye(4)] * 2),
+        "Ks": np.array([[[400.0, 0, 310], [0, 400, 205], [0, 0, 1]], [[900.0, 0, 90], [0, 900, 70], [0, 0, 1]]]),
+    }
+    scene, camera = quadrille.synth("object", splats=3000)[0], quadrille.synth("object", splats=3000)[1][0]
+
+    def results() -> list[Any]:
+        arrays: list[Any] = []
+        for packed in (True, False):
+            colors, alphas, meta = rasterization(**splats, width=width, height=height, packed=packed)
+            arrays += [colors, alphas, *(value for value in meta.values() if isinstance(value, np.ndarray))]
+        arrays.append(quadrille.render(scene, camera.resized(width, height)).rgba)
+        arrays.append(quadrille.render(scene, camera.resized(width, height), background=0.5, layers=["depth"]).rgba)
+        return arrays
+
+    first = [array.copy() for array in results()]
+    # More than one array of each size, so that the next results take the memory of one of them.
+    left = [np.full(array.nbytes // 4, 0x7FC0_1234, np.uint32) for array in first for _ in range(3)]
+    del left
+    for before, after in zip(first, results()):
+        assert before.dtype == after.dtype and np.array_equal(before, after)
 
 
 def covers(splats: Any, index: int) -> bool:

@@ -3,11 +3,11 @@
 use std::f32::consts::LN_2;
 
 use bytemuck::{Pod, Zeroable};
-use fearless_simd::{dispatch, f32x16, prelude::*};
+use fearless_simd::{dispatch, prelude::*};
 
-use super::transpose::transpose;
+use super::transpose::columns_of_4;
 use quadrille_base::math::{SimdLevel, whole};
-use quadrille_scene::{BLOCK, Lanes};
+use quadrille_scene::BLOCK;
 
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
@@ -91,20 +91,22 @@ impl ProjectedSplat {
 
     /// [`Self::radii`] and [`Self::conic`] of sixteen splats, in the vectors of `level`.
     pub fn shapes(level: SimdLevel, splats: &[Self; BLOCK]) -> SplatShapes {
-        let mut fields = [[0.0; BLOCK]; BLOCK];
-        let rows: &[Lanes; BLOCK] = bytemuck::cast_ref(splats);
+        let mut rows = [[0.0; 4]; BLOCK];
+        for (row, splat) in rows.iter_mut().zip(splats) {
+            *row = [
+                splat.u_per_x,
+                splat.u_per_y,
+                splat.v_per_y,
+                splat.log2_opacity,
+            ];
+        }
         let (mut exact, mut conics) = ([[0.0; BLOCK]; 2], [[0.0; BLOCK]; 3]);
         dispatch!(level.level(), simd => {
-            let mut lanes = [f32x16::splat(simd, 0.0); BLOCK];
-            for (lanes, row) in lanes.iter_mut().zip(rows) {
-                *lanes = f32x16::load_array_ref(simd, row);
+            let mut columns = [[0.0; BLOCK]; 4];
+            for (column, lanes) in columns.iter_mut().zip(columns_of_4(simd, &rows)) {
+                lanes.store_array(column);
             }
-            let lanes = transpose(simd, lanes);
-            for (field, lanes) in fields.iter_mut().zip(&lanes) {
-                lanes.store_array(field);
-            }
-            // `u_per_x` to `log2_opacity`.
-            let [_, _, per_x, per_y, v_per_y, log2_opacity, ..] = &fields;
+            let [per_x, per_y, v_per_y, log2_opacity] = &columns;
             for lane in 0..BLOCK {
                 let conic = conic(per_x[lane], per_y[lane], v_per_y[lane]);
                 let radius2 = log2_opacity[lane] - LOG2_ALPHA_CUT;
