@@ -16,6 +16,7 @@ use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings};
 use quadrille::raster::samples::SamplePattern;
+use quadrille::suite::mesh_suite::{MeshRunFiles, MeshSuite};
 use quadrille::suite::microbench::Microbenchmark;
 use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
 use quadrille::{
@@ -321,6 +322,31 @@ fn a_suite_is_cancelled() {
     let plan = suite(5_000, 4000);
     cancelled("suite", |task| {
         plan.run_task(None, SimdLevel::best(), task, &mut |_| {})
+    });
+}
+
+#[test]
+fn a_suite_of_meshes_is_cancelled() {
+    let text = "workload = 'deferred'\n[[mesh]]\nname = 'hall'\nmesh = 'arcade'\nwidth = 1280\nheight = 960\n\
+        [[study]]\nname = 'scene'\ncoc_px = 4\npipeline = ['sds', 'cached-decoupled+z']\ntraffic = true";
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("rows.jsonl");
+    let files = MeshRunFiles {
+        results: &results,
+        others: &[],
+    };
+    let suite = || MeshSuite::parse(text, Path::new("suite.toml")).unwrap();
+    cancelled("suite of meshes", |task| {
+        // A row that was written before the task is cancelled stays, and its job is not run again.
+        std::fs::write(&results, "").unwrap();
+        let plan = suite().plan(quadrille::PROGRAM, false);
+        plan.run(
+            files,
+            None,
+            &|_| true,
+            (SimdLevel::best(), task),
+            &mut |_| {},
+        )
     });
 }
 

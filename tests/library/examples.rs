@@ -17,6 +17,8 @@ mod sweep_with_plot;
 
 /// Most lines of a lesson; the unit of one's own takes more.
 const MOST_LINES: usize = 60;
+/// Most lines of the body of a program of the tour.
+const MOST_LINES_OF_TOUR: usize = 15;
 
 #[test]
 fn examples_are_short() {
@@ -32,6 +34,18 @@ fn examples_are_short() {
         count += 1;
     }
     assert!(count >= 4);
+}
+
+#[test]
+fn programs_of_the_tour_are_short() {
+    let text = include_str!("tour.rs");
+    let programs: Vec<_> = text.split("#[test]\nfn ").skip(1).collect();
+    assert!(programs.len() >= 14, "the programs were not read");
+    for program in programs {
+        let (head, body) = program.split_once('\n').unwrap();
+        let lines = body.lines().take_while(|line| *line != "}").count();
+        assert!(lines <= MOST_LINES_OF_TOUR, "{head}: {lines} lines");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What users of the library do, each in a few lines, and cancellation of long calls.
+//! What users of the library do, each in a few lines, cancellation of long calls, and the package that they get.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,4 +9,7 @@
 
 mod cancel;
 mod examples;
+mod package;
+mod refusals;
+mod suites;
 mod tour;

@@ -64,34 +64,24 @@ fn many_cameras_with_progress_and_cancel() {
 
 #[test]
 fn depth_normals_and_identifiers() -> Result<()> {
-    let (scene, settings) = (vase(), RenderSettings::default());
-    let camera = scene.cameras()[0].resized(64, 36)?;
-    let (mut frame, layers) = (
-        Frame::new(64, 36),
-        vec![Layer::Depth, Layer::Normal, Layer::Id],
-    );
+    let (scene, settings, task) = (vase(), RenderSettings::default(), Task::NEVER);
+    let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(64, 36)?);
+    let mut frame = Frame::new(64, 36);
+    let layers = vec![Layer::Depth, Layer::Normal, Layer::Id];
     let layers = LayerSettings {
         layers,
         is_distance: false,
     };
-    let mut renderer = Renderer::default();
-    let (pictures, ..) = renderer.render_layers_task(
-        &mut frame,
-        (&scene.splats(), &camera),
-        &settings,
-        &layers,
-        &Task::NEVER,
-    )?;
-    assert!(pictures[0].plane(0).iter().any(|depth| *depth > 0.0));
-    assert!(pictures[0].whole_plane(0).is_none() && pictures[1].whole_plane(0).is_none());
-    let ids = pictures[2].whole_plane(0).unwrap();
-    assert!(ids.iter().any(|id| *id < 2000));
+    let (mut renderer, view) = (Renderer::default(), (&splats, &camera));
+    let drawn = renderer.render_layers_task(&mut frame, view, &settings, &layers, &task)?;
+    assert!(drawn.0[0].plane(0).iter().any(|depth| *depth > 0.0));
+    assert!(drawn.0[0].whole_plane(0).is_none() && drawn.0[1].whole_plane(0).is_none());
+    assert!((drawn.0[2].whole_plane(0).unwrap().iter()).any(|id| *id < 2000));
     Ok(())
 }
 
 #[test]
-fn splats_from_slices_saved_as_spz_and_sog() -> Result<()> {
-    let folder = tempfile::tempdir().unwrap();
+fn splats_from_slices_and_back() -> Result<()> {
     let slices = SplatSlices {
         means: &[[0.0, 0.0, 1.0], [1.0, 0.0, 2.0]],
         scales: &[[0.1; 3], [0.2; 3]],
@@ -99,47 +89,27 @@ fn splats_from_slices_saved_as_spz_and_sog() -> Result<()> {
         opacities: &[0.5, 0.75],
         sh: &[[0.0, 0.5, 1.0]; 2],
     };
-    for (name, format) in [("a.spz", OutputFormat::Spz4), ("a.sog", OutputFormat::Sog)] {
-        let path = folder.path().join(name);
-        quadrille::write_table(&path, &SplatTable::from_slices(&slices)?, format)?;
-        let scene = quadrille::load_bytes(&std::fs::read(&path).unwrap())?;
-        assert_eq!(scene.splats.len(), 2);
-    }
     let splats = Splats::from_slices(&slices)?;
-    assert_eq!(splats.to_arrays().means, slices.means);
-    assert_eq!(
-        Splats::from_slices(&splats.to_arrays().as_slices())?,
-        splats
-    );
+    let arrays = splats.to_arrays();
+    assert_eq!(arrays.means, slices.means);
+    assert_eq!(Splats::from_slices(&arrays.as_slices())?, splats);
     Ok(())
 }
 
 #[test]
-fn slices_that_do_not_fit_are_refused_by_name() {
-    let slices = SplatSlices {
-        means: &[[0.0; 3]],
-        scales: &[[1.0; 3]],
-        rotations: &[[1.0, 0.0, 0.0, 0.0]],
-        opacities: &[1.5],
-        sh: &[[0.0; 3]],
-    };
-    let error = |slices| Splats::from_slices(&slices).unwrap_err().to_string();
-    assert!(error(slices).starts_with("opacities[0]: expected a number from 0 to 1, found 1.5"));
-    let longer = [[0.0; 3]; 2];
-    assert!(
-        error(SplatSlices {
-            sh: &longer,
-            ..slices
-        })
-        .starts_with("sh: expected 1, 4")
-    );
-    assert!(
-        error(SplatSlices {
-            scales: &[],
-            ..slices
-        })
-        .starts_with("scales: expected 1 el")
-    );
+fn slices_saved_as_spz_and_sog() -> Result<()> {
+    let (folder, arrays) = (tempfile::tempdir().unwrap(), vase().splats().to_arrays());
+    for (name, format) in [("a.spz", OutputFormat::Spz4), ("a.sog", OutputFormat::Sog)] {
+        let path = folder.path().join(name);
+        quadrille::write_table(
+            &path,
+            &SplatTable::from_slices(&arrays.as_slices())?,
+            format,
+        )?;
+        let scene = quadrille::load_bytes(&std::fs::read(&path).unwrap())?;
+        assert_eq!(scene.splats.len(), 2000);
+    }
+    Ok(())
 }
 
 #[test]
@@ -159,15 +129,8 @@ fn convert_with_actions() -> Result<()> {
 fn simulate_with_any_method_and_compare_pictures() -> Result<()> {
     let (scene, splats) = (vase(), vase().splats());
     let camera = scene.cameras()[0].resized(64, 36)?;
-    let names = [
-        "baseline",
-        "het+qm",
-        "multipass:3",
-        "interlock",
-        "compute",
-        "gscore",
-    ];
-    let methods = Method::parse_all(&names.map(str::to_owned))?;
+    let names = "baseline het+qm multipass:3 interlock compute gscore";
+    let methods = Method::parse_all(&names.split(' ').map(str::to_owned).collect::<Vec<_>>())?;
     // Or `quadrille::load("scene.ply")?.profile()`.
     let profile = quadrille::Profile::named("gsplat")?;
     let simulation = Simulation::new(Config::default(), methods).with_profile(profile);
@@ -176,6 +139,23 @@ fn simulate_with_any_method_and_compare_pictures() -> Result<()> {
     let (a, b) = (outcomes[0].frame(), outcomes[4].frame());
     let difference = quadrille::compare(&a, &b, Protocol::Float)?;
     assert!(difference.psnr_db.is_none_or(|db| db > 30.0));
+    Ok(())
+}
+
+#[test]
+fn compare_two_folders() -> Result<()> {
+    let (renders, photos) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for folder in [&renders, &photos] {
+        quadrille::write_picture(folder.path().join("0.png"), &Frame::new(64, 36))?;
+    }
+
+    for entry in std::fs::read_dir(renders.path()).unwrap() {
+        let (render, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();
+        let render = quadrille::read_picture(&render)?;
+        let photo = quadrille::read_picture(photos.path().join(name))?;
+        let difference = quadrille::compare(&render, &photo, Protocol::Inria)?;
+        assert_eq!(difference.psnr_db, None, "equal pictures");
+    }
     Ok(())
 }
 
