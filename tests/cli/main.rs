@@ -17,6 +17,7 @@ mod clusters;
 mod compare;
 mod convert;
 mod deferred;
+mod deferred_docs;
 mod deferred_hostile;
 mod deferred_tiles;
 mod docs;
