@@ -24,7 +24,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut prepared = settings.prepare(&verbosity)?;
     report(&prepared.views, verbosity);
     prepared.views = args.film.path.flown(prepared.views)?;
-    prepared.is_path = args.film.path.is_flight();
     job.prepare_outputs(&prepared.views.cameras)?;
     let host = (args.host.level, interrupt::task());
     let pool = args.host.pool()?;

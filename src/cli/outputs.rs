@@ -167,6 +167,18 @@ pub(super) enum Background {
     Opaque([f32; 3]),
 }
 
+/// Colour behind a picture: the flag's or the default of the output, black for a film; `None` keeps its alpha.
+pub(super) fn colour_behind(
+    background: Option<Background>,
+    output: Option<&Output>,
+) -> Option<[f32; 3]> {
+    match background.or_else(|| output.map(Output::default_background)) {
+        Some(Background::Transparent) => None,
+        Some(Background::Opaque(rgb)) => Some(rgb),
+        None => Some([0.0; 3]),
+    }
+}
+
 /// Parses a `--background`.
 pub(super) fn parse_background(text: &str) -> std::result::Result<Background, String> {
     if text == "transparent" {
@@ -218,7 +230,7 @@ fn parse_quality(text: &str) -> std::result::Result<JpegQuality, String> {
     quality.ok_or_else(|| "expected a whole number from 1 to 100".to_owned())
 }
 
-/// Pixels up to which a picture is drawn at once: those of 8192 x 8192, which take 2.5 GB with the copies that writing
+/// Largest picture that is drawn at once, in pixels: 8192 x 8192, which take 2.5 GB with the copies that writing
 /// makes.
 const WHOLE_PIXELS: u64 = 1 << 26;
 
@@ -361,10 +373,7 @@ impl Output {
         names: [&str; 2],
         background: Option<Background>,
     ) -> Result<String> {
-        match background.unwrap_or_else(|| self.default_background()) {
-            Background::Transparent => self.write(frame, names),
-            Background::Opaque(rgb) => self.write_over(frame, Some(rgb), names),
-        }
+        self.write_over(frame, colour_behind(background, Some(self)), names)
     }
 
     /// The picture over its background.
@@ -373,9 +382,9 @@ impl Output {
         frame: &'a Frame,
         background: Option<Background>,
     ) -> Cow<'a, Frame> {
-        match background.unwrap_or_else(|| self.default_background()) {
-            Background::Transparent => Cow::Borrowed(frame),
-            Background::Opaque(rgb) => Cow::Owned(frame.over(rgb)),
+        match colour_behind(background, Some(self)) {
+            None => Cow::Borrowed(frame),
+            Some(rgb) => Cow::Owned(frame.over(rgb)),
         }
     }
 

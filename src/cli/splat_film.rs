@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use super::console::Verbosity;
 use super::film::{Film, FinishedFilm};
 use super::frames::{Backend, FrameTimer};
-use super::outputs::Background;
+use super::outputs::{Background, colour_behind};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFormat, FilmWriter};
@@ -50,15 +50,6 @@ pub(super) fn write_film(
         steps: task.steps(views.cameras.len() as u64),
     };
     film.record(views, settings.background, task, |writer| job.shoot(writer))
-}
-
-/// The colour behind the splats of a film, if frames are opaque.
-pub(super) fn colour_behind(background: Option<Background>) -> Option<[f32; 3]> {
-    match background {
-        Some(Background::Transparent) => None,
-        Some(Background::Opaque(rgb)) => Some(rgb),
-        None => Some([0.0; 3]),
-    }
 }
 
 /// The frames of a film.
@@ -183,7 +174,7 @@ impl<'a> Worker<'a> {
         let Self {
             job, timer, frame, ..
         } = self;
-        let background = colour_behind(job.settings.background);
+        let background = colour_behind(job.settings.background, None);
         let drawn = self.pool.install(|| {
             let times = timer.render(frame, job.splats, camera, 1)?;
             Ok((times.frame_bytes, job.format.prepare(frame, background)))

@@ -20,8 +20,8 @@ use quadrille_mesh::shade::Textures;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{FramingTarget, Views};
 use quadrille_suite::Silent;
-use quadrille_suite::merging_runs::{MergingRunSettings, PreparedMerging};
-use quadrille_suite::mesh_input::up_of;
+use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
+use quadrille_suite::mesh_input::{PreparedMesh, up_of};
 use quadrille_view::DrawMesh;
 
 /// Samples per pixel, the default of `mesh`.
@@ -116,7 +116,7 @@ impl MeshSettings {
 
 /// Draws until nobody asks.
 fn serve(
-    prepared: &PreparedMerging<'_>,
+    prepared: &PreparedMesh<'_, MergingSettings>,
     drawings: Receiver<Drawing>,
     look: (SimdLevel, [f32; 3]),
     verbosity: Verbosity,
@@ -136,7 +136,7 @@ fn serve(
         Err(error) => return refuse(drawings, &error),
     };
     let textures = Textures::new(source.textures(), source.materials());
-    let settings = MergingRunSettings::default().merging;
+    let settings = MergingSettings::default();
     for drawing in drawings {
         let Drawing {
             camera,

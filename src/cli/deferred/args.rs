@@ -18,7 +18,7 @@ use quadrille_deferred::memory::depth_buffer::DepthFormat;
 use quadrille_deferred::sample::pattern::PixelPattern;
 use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid};
 use quadrille_mesh::frame::Faces;
-use quadrille_suite::deferred_runs::{DeferredRunSettings, PipelineSettings};
+use quadrille_suite::deferred_runs::{DeferredFrames, DeferredRunSettings, PipelineSettings};
 use quadrille_suite::rows::{DeferredPipeline, MemoQuads, ShadingGridKind, TileSide};
 
 /// Draw meshes with motion and defocus blur, and compare pipelines that shade them
@@ -171,22 +171,24 @@ impl Args {
             mesh: self.mesh.clone(),
             input: self.input.settings(),
             look: self.look.settings(),
-            blur: self.blur.settings(),
-            pipeline: PipelineSettings {
-                pipeline: pipeline.pipelines.clone(),
-                samples: pipeline.samples,
-                pattern: pipeline.pattern,
-                sample_seed: pipeline.sample_seed,
-                tile: pipeline.tiles.clone(),
-                memo: pipeline.memos.clone(),
-                grid: pipeline.grids.clone(),
-                aas_quality: pipeline.aas_quality,
-                traffic: pipeline.traffic,
-                colour: pipeline.colour,
-                depth: pipeline.depth,
-                hardware: pipeline.hardware()?,
-                faces: pipeline.faces,
-                truth: self.truth,
+            frames: DeferredFrames {
+                blur: self.blur.settings(),
+                pipeline: PipelineSettings {
+                    pipeline: pipeline.pipelines.clone(),
+                    samples: pipeline.samples,
+                    pattern: pipeline.pattern,
+                    sample_seed: pipeline.sample_seed,
+                    tile: pipeline.tiles.clone(),
+                    memo: pipeline.memos.clone(),
+                    grid: pipeline.grids.clone(),
+                    aas_quality: pipeline.aas_quality,
+                    traffic: pipeline.traffic,
+                    colour: pipeline.colour,
+                    depth: pipeline.depth,
+                    hardware: pipeline.hardware()?,
+                    faces: pipeline.faces,
+                    truth: self.truth,
+                },
             },
             views: self.film.path.keys(&self.views)?.spec_of_mesh()?,
         })

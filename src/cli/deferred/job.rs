@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::Args;
 use crate::cli::film::Film;
-use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW};
+use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW, colour_behind};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_deferred::backend::resolve;
@@ -39,7 +39,7 @@ impl<'j> Job<'j> {
             bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
         };
         let areas = settings.input.tessellate.len().max(1);
-        let pipeline = &settings.pipeline;
+        let pipeline = &settings.frames.pipeline;
         let variants = areas * pipeline.grid.len() * pipeline.runs().len();
         let mut films = job.film.iter();
         films.try_for_each(|film| film.check_variants(variants))?;
@@ -75,8 +75,11 @@ impl<'j> Job<'j> {
         let is_written = self.output.is_some() || self.film.is_some();
         let wants_picture = is_written || self.args.truth.is_some();
         DeferredWants {
-            picture: wants_picture.then(|| resolve::Background::new(self.background())),
+            picture: wants_picture.then(|| {
+                resolve::Background::new(colour_behind(self.args.background, self.output.as_ref()))
+            }),
             heat: self.heat.is_some(),
+            is_path: self.args.film.path.is_flight(),
         }
     }
 
@@ -110,16 +113,6 @@ impl<'j> Job<'j> {
             files::write(template.path(&first.view, ""), &traffic_bars(&title, &own))?;
         }
         Ok(())
-    }
-
-    /// Background of pictures; `None` keeps their alpha.
-    fn background(&self) -> Option<[f32; 3]> {
-        let default = || self.output.as_ref().map(Output::default_background);
-        match self.args.background.or_else(default) {
-            Some(Background::Transparent) => None,
-            Some(Background::Opaque(colour)) => Some(colour),
-            None => Some([0.0; 3]),
-        }
     }
 }
 

@@ -149,7 +149,7 @@ impl Args {
             mesh: self.mesh().to_path_buf(),
             input: self.input.settings(),
             look: self.look.settings(),
-            merging: MergingSettings {
+            frames: MergingSettings {
                 psnr: self.psnr,
                 psnr_supersampled: self.psnr_supersampled,
                 cycles: self.cycles,
@@ -159,7 +159,7 @@ impl Args {
         })
     }
 
-    /// All files that are read beside those of the settings.
+    /// Files to read beside the files of the settings.
     pub(super) fn other_files(&self) -> impl Iterator<Item = &Path> {
         let splats = self.versus.versus.as_deref().into_iter();
         splats.chain(self.gpu.files())

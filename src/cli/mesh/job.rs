@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use crate::cli::film::Film;
-use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW, require_values};
+use crate::cli::outputs::{
+    Background, Output, Outputs, Template, VARIANT, VIEW, colour_behind, require_values,
+};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
 use quadrille_base::image::files::{self, PictureFormat};
@@ -53,7 +55,7 @@ impl<'j> Job<'j> {
         args.aov.check(job.output.as_ref())?;
         job.check_overlay()?;
         let areas = settings.input.tessellate.len().max(1);
-        let variants = areas * settings.merging.rows_per_view()?;
+        let variants = areas * settings.frames.rows_per_view()?;
         if let Some(film) = &job.film {
             film.check_variants(variants)?;
             let layers = !args.aov.is_empty();
@@ -79,7 +81,7 @@ impl<'j> Job<'j> {
             &overlay.iter().map(|o| o.name()).collect::<Vec<_>>(),
         )?;
         let has_quads = overlay.contains(&Overlay::Quads);
-        if has_quads && self.settings.merging.unit.contains(&MergingUnit::Reyes) {
+        if has_quads && self.settings.frames.unit.contains(&MergingUnit::Reyes) {
             let expected = "units that shade quads: none, qfm and pmu (reyes shades vertices)";
             return Err(Error::argument("--overlay quads", expected, "reyes"));
         }
@@ -135,17 +137,7 @@ impl<'j> Job<'j> {
         MergingWants {
             picture: self.output.is_some() || self.film.is_some(),
             unmerged: self.diff.is_some(),
-            background: self.background(),
-        }
-    }
-
-    /// Background of the picture; `None` keeps its alpha.
-    fn background(&self) -> Option<[f32; 3]> {
-        let default = || self.output.as_ref().map(Output::default_background);
-        match self.args.background.or_else(default) {
-            Some(Background::Transparent) => None,
-            Some(Background::Opaque(colour)) => Some(colour),
-            None => Some([0.0; 3]),
+            background: colour_behind(self.args.background, self.output.as_ref()),
         }
     }
 

@@ -11,14 +11,15 @@ use quadrille_base::output::write_whole_task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::formats::ply::PlyWriter;
-use quadrille_suite::merging_runs::{MergingSettings, PreparedMerging};
+use quadrille_suite::merging_runs::MergingSettings;
+use quadrille_suite::mesh_input::PreparedMesh;
 use quadrille_suite::report::table::TextTable;
 use quadrille_suite::versus::{Comparison, SplatVersion, Versus, splats_of};
 
 /// Writes the splats of `--to-splats`, and compares with the splats of `--versus`.
 pub(super) fn run(
     args: &Args,
-    (merging, prepared): (&MergingSettings, &PreparedMerging<'_>),
+    (merging, prepared): (&MergingSettings, &PreparedMesh<'_, MergingSettings>),
     verbosity: Verbosity,
 ) -> Result<Option<Versus>> {
     let flags = &args.versus;

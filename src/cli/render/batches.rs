@@ -23,8 +23,7 @@ use crate::cli::film::{Film, TakeFrame};
 use crate::cli::frames::{Backend, FrameTimes};
 use crate::cli::inputs::{about_lod, note_file_of_folder, warn_of_dropped};
 use crate::cli::interrupt;
-use crate::cli::outputs::Output;
-use crate::cli::splat_film::colour_behind;
+use crate::cli::outputs::{Output, colour_behind};
 use crate::cli::view_page::write_cameras;
 
 /// Fraction of the memory for the arrays of a batch.
@@ -209,7 +208,8 @@ impl Job<'_> {
     fn shoot(&self, film: &Film<'_>) -> Result<()> {
         let background = self.args.flags.draw.background;
         let draw = |take: &mut TakeFrame<'_>| {
-            let each = |_: usize, frame: &Frame, _: DrawnView| match colour_behind(background) {
+            let each = |_: usize, frame: &Frame, _: DrawnView| match colour_behind(background, None)
+            {
                 Some(colour) => take(&frame.over(colour)),
                 None => take(frame),
             };

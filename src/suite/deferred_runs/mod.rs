@@ -5,5 +5,8 @@ mod run;
 mod settings;
 
 pub use blur::BlurSettings;
-pub use run::{DeferredWants, KeepDeferred, PreparedDeferred, heat_picture};
-pub use settings::{DeferredRunSettings, PipelineSettings};
+pub use run::{DeferredWants, KeepDeferred, heat_picture};
+pub use settings::{DeferredFrames, PipelineSettings};
+
+/// Settings of a run.
+pub type DeferredRunSettings = crate::mesh_input::MeshRunSettings<DeferredFrames>;

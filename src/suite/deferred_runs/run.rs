@@ -1,9 +1,7 @@
 //! Runs: a row for every view and combination of settings.
 
-use std::path::PathBuf;
-
-use super::settings::DeferredRunSettings;
-use crate::mesh_input::{MeshInput, all_views, nothing_in_view, up_of, views_of_mesh};
+use super::settings::DeferredFrames;
+use crate::mesh_input::{PreparedMesh, all_views, nothing_in_view};
 use crate::messages::Messages;
 use crate::report::heat::{self, HeatMap, SHADINGS};
 use crate::report::scale::{Curve, Scale};
@@ -21,7 +19,6 @@ use quadrille_deferred::draw::{
 use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
-use quadrille_scene::cameras::Views;
 
 /// Shader executions per pixel with the last colour of a heat map (figures 1, 9 and 13).
 const HEAT_MAX: u32 = 64;
@@ -33,15 +30,6 @@ pub struct DeferredWants {
     pub picture: Option<Background>,
     /// Whether shader executions are counted per pixel.
     pub heat: bool,
-}
-
-/// A run whose mesh is loaded and whose views are known.
-#[derive(Debug)]
-pub struct PreparedDeferred<'a> {
-    settings: &'a DeferredRunSettings,
-    input: MeshInput,
-    /// The views, without their blur.
-    pub views: Views,
     /// Whether the views are the frames of a path: each moves towards the next one while the shutter is open. The other
     /// views move towards the next one of their file or circle.
     pub is_path: bool,
@@ -50,30 +38,7 @@ pub struct PreparedDeferred<'a> {
 /// Takes a row and the result that it describes.
 pub type KeepDeferred<'k> = dyn FnMut(&DeferredRow, &DeferredResult) -> Result<()> + Send + 'k;
 
-impl DeferredRunSettings {
-    /// Loads the mesh and finds the views.
-    ///
-    /// # Errors
-    /// As [`Self::check`], and errors of reading the files.
-    pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedDeferred<'_>> {
-        self.check()?;
-        let input = self.input.load(&self.mesh, messages)?;
-        let views = views_of_mesh(&self.views, &input, messages)?;
-        Ok(PreparedDeferred {
-            settings: self,
-            input,
-            views,
-            is_path: false,
-        })
-    }
-}
-
-impl PreparedDeferred<'_> {
-    /// Files that the mesh file names.
-    pub fn named_files(&self) -> &[PathBuf] {
-        &self.input.files
-    }
-
+impl PreparedMesh<'_, DeferredFrames> {
     /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
     ///
     /// # Errors
@@ -86,15 +51,13 @@ impl PreparedDeferred<'_> {
         keep: &mut KeepDeferred<'_>,
     ) -> Result<Vec<DeferredRow>> {
         let settings = self.settings;
-        let look = settings
-            .look
-            .of(&self.input, up_of(&settings.views), messages)?;
+        let look = self.look(messages)?;
         let cameras = &self.views.cameras;
-        let all = || match self.is_path {
+        let all = || match wants.is_path {
             true => Ok(cameras.clone()),
             false => all_views(&settings.views, &self.input),
         };
-        let views = (settings.blur).views(cameras, all, &self.input, messages)?;
+        let views = (settings.frames.blur).views(cameras, all, &self.input, messages)?;
         let mut rows = Vec::new();
         for source in self.input.sources()? {
             let (area, source) = source?;
@@ -124,7 +87,7 @@ impl PreparedDeferred<'_> {
 
 /// A view of a source that is drawn.
 struct DrawnView<'a> {
-    run: &'a PreparedDeferred<'a>,
+    run: &'a PreparedMesh<'a, DeferredFrames>,
     wants: DeferredWants,
     level: SimdLevel,
     task: &'a Task,
@@ -136,7 +99,7 @@ struct DrawnView<'a> {
 
 impl DrawnView<'_> {
     fn rows(&self, rows: &mut Vec<DeferredRow>, keep: &mut KeepDeferred<'_>) -> Result<()> {
-        let pipeline = &self.run.settings.pipeline;
+        let pipeline = &self.run.settings.frames.pipeline;
         let (camera, view) = self.view;
         let truth: Option<Frame> = match pipeline.truth {
             None => None,
@@ -170,7 +133,7 @@ impl DrawnView<'_> {
     }
 
     fn settings(&self, grid: ShadingGridKind) -> DeferredDrawSettings {
-        let pipeline = &self.run.settings.pipeline;
+        let pipeline = &self.run.settings.frames.pipeline;
         let for_truth = pipeline.truth.map(|_| Background::new(Some([0.0; 3])));
         DeferredDrawSettings {
             frame: pipeline.frame(grid, self.level),

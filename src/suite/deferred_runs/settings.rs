@@ -1,12 +1,12 @@
 //! Settings of runs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
 use super::blur::BlurSettings;
 use crate::checks::{each_once, one_or_more, within};
-use crate::mesh_input::{LookSettings, MeshSettings, view_files};
+use crate::mesh_input::Frames;
 use crate::rows::{DeferredPipeline, MemoQuads, ShadingGridKind, TileSide};
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
@@ -18,7 +18,6 @@ use quadrille_deferred::settings::DeferredSettings;
 use quadrille_deferred::shading::grid_view::GridRule;
 use quadrille_deferred::simulate::PipelineRun;
 use quadrille_mesh::frame::Faces;
-use quadrille_scene::cameras::ViewSpec;
 
 /// Largest number of frames whose mean is the truth.
 const MAX_SEEDS: u32 = 4096;
@@ -139,46 +138,25 @@ impl PipelineSettings {
     }
 }
 
-/// A mesh, its views and blur, and the pipelines.
+/// Frames with motion and defocus blur.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct DeferredRunSettings {
-    /// Mesh file, or name of a procedural mesh.
-    pub mesh: PathBuf,
-    /// The mesh.
-    #[serde(flatten)]
-    pub input: MeshSettings,
-    /// Light and colours.
-    #[serde(flatten)]
-    pub look: LookSettings,
+pub struct DeferredFrames {
     /// Motion and lens.
     #[serde(flatten)]
     pub blur: BlurSettings,
     /// The pipelines.
     #[serde(flatten)]
     pub pipeline: PipelineSettings,
-    /// The views.
-    #[serde(flatten)]
-    pub views: ViewSpec,
 }
 
-impl DeferredRunSettings {
-    /// Checks all values, without reading a file.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the setting.
-    pub fn check(&self) -> Result<()> {
-        self.input.check()?;
-        self.look.check()?;
+impl Frames for DeferredFrames {
+    fn check(&self) -> Result<()> {
         self.blur.check()?;
-        self.pipeline.check()?;
-        self.views.check()
+        self.pipeline.check()
     }
 
-    /// All files that are named.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.input.files().chain(view_files(&self.views));
-        let motion = self.blur.motion.as_deref().into_iter();
-        files.chain(motion).chain([self.mesh.as_path()])
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        self.blur.motion.as_deref().into_iter()
     }
 }

@@ -3,5 +3,8 @@
 mod run;
 mod settings;
 
-pub use run::{KeepMerged, MergedFrame, MergingWants, PreparedMerging};
-pub use settings::{AreaMeaning, MergingRunSettings, MergingSettings};
+pub use run::{KeepMerged, MergedFrame, MergingWants};
+pub use settings::{AreaMeaning, MergingSettings};
+
+/// Settings of a run.
+pub type MergingRunSettings = crate::mesh_input::MeshRunSettings<MergingSettings>;

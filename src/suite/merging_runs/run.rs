@@ -1,11 +1,11 @@
 //! Runs: a row for every view and combination of settings.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
-use super::settings::{AreaMeaning, MergingRunSettings, UnitChoice};
+use super::MergingRunSettings;
+use super::settings::{AreaMeaning, MergingSettings, UnitChoice};
 use crate::key::ViewKey;
-use crate::mesh_input::{Look, MeshInput, nothing_in_view, up_of, views_of_mesh};
+use crate::mesh_input::{Look, PreparedMesh, nothing_in_view};
 use crate::messages::Messages;
 use crate::rows::{BufferEntries, FrameHostMs, MergingUnit, MeshRow, TimedMeshRow};
 use crate::supersampled::supersampled;
@@ -22,7 +22,6 @@ use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::result::MeshResult;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
-use quadrille_scene::cameras::Views;
 
 /// What a run keeps beside its rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,16 +32,6 @@ pub struct MergingWants {
     pub unmerged: bool,
     /// Background of the pictures; `None` keeps their alpha.
     pub background: Option<[f32; 3]>,
-}
-
-/// A run whose mesh is loaded and whose views are known.
-#[derive(Debug)]
-pub struct PreparedMerging<'a> {
-    settings: &'a MergingRunSettings,
-    /// The mesh.
-    pub input: MeshInput,
-    /// The views.
-    pub views: Views,
 }
 
 /// A frame that a row describes.
@@ -62,38 +51,7 @@ pub struct MergedFrame<'a> {
 /// Takes a row and the frame that it describes.
 pub type KeepMerged<'k> = dyn FnMut(&MeshRow, MergedFrame<'_>) -> Result<()> + Send + 'k;
 
-impl MergingRunSettings {
-    /// Loads the mesh and finds the views.
-    ///
-    /// # Errors
-    /// As [`Self::check`], and errors of reading the files.
-    pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedMerging<'_>> {
-        self.check()?;
-        let input = self.input.load(&self.mesh, messages)?;
-        let views = views_of_mesh(&self.views, &input, messages)?;
-        Ok(PreparedMerging {
-            settings: self,
-            input,
-            views,
-        })
-    }
-}
-
-impl PreparedMerging<'_> {
-    /// Files that the mesh file names.
-    pub fn named_files(&self) -> &[PathBuf] {
-        &self.input.files
-    }
-
-    /// The light and colours of the mesh.
-    ///
-    /// # Errors
-    /// As [`LookSettings::of`](crate::mesh_input::LookSettings::of).
-    pub fn look(&self, messages: &dyn Messages) -> Result<Look<'_>> {
-        let up = up_of(&self.settings.views);
-        self.settings.look.of(&self.input, up, messages)
-    }
-
+impl PreparedMesh<'_, MergingSettings> {
     /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
     ///
     /// # Errors
@@ -106,7 +64,7 @@ impl PreparedMerging<'_> {
         keep: &mut KeepMerged<'_>,
     ) -> Result<Vec<MeshRow>> {
         let look = self.look(messages)?;
-        let choices = self.settings.merging.choices()?;
+        let choices = self.settings.frames.choices()?;
         let mut rows: Vec<MeshRow> = Vec::new();
         for source in self.input.sources()? {
             let (area, source) = source?;
@@ -116,7 +74,7 @@ impl PreparedMerging<'_> {
                     .relative_to(source.origin());
                 let to_mean = self.tessellated_to_mean(area, camera, &view, level)?;
                 let source = to_mean.as_deref().unwrap_or(source.as_ref());
-                for &msaa in &self.settings.merging.msaa {
+                for &msaa in &self.settings.frames.msaa {
                     let drawn = DrawnFrame {
                         settings: self.settings,
                         wants,
@@ -148,12 +106,12 @@ impl PreparedMerging<'_> {
         view: &MeshCamera,
         level: SimdLevel,
     ) -> Result<Option<Box<dyn GridSource>>> {
-        match (self.settings.merging.area_is, area) {
+        match (self.settings.frames.area_is, area) {
             (AreaMeaning::Mean, Some(area)) => {
                 // The number of samples must not change the mesh.
                 let settings =
                     self.settings
-                        .merging
+                        .frames
                         .frame(camera, (1, self.settings.input.memory), level)?;
                 let source = self.input.tessellated_to_mean(area, view, &settings)?;
                 Ok(Some(source))
@@ -202,7 +160,7 @@ impl DrawnFrame<'_> {
     }
 
     fn resolved(&self) -> Result<ResolvedFrame<'_>> {
-        let merging = &self.settings.merging;
+        let merging = &self.settings.frames;
         let settings = merging.frame(
             self.camera,
             (self.msaa, self.settings.input.memory),
@@ -244,7 +202,7 @@ impl DrawnFrame<'_> {
         match shading {
             None => visible.reyes_picture(shader, background),
             Some(shading) => {
-                visible.picture(shader, shading, self.settings.merging.sampling, background)
+                visible.picture(shader, shading, self.settings.frames.sampling, background)
             }
         }
     }
@@ -304,7 +262,7 @@ impl DrawnFrame<'_> {
         visible: &VisibleFrame,
         (unit, kind): UnitChoice,
     ) -> Result<Option<TimedMeshRow>> {
-        let merging = &self.settings.merging;
+        let merging = &self.settings.frames;
         if !merging.cycles || unit == MergingUnit::Reyes {
             return Ok(None);
         }

@@ -1,11 +1,9 @@
 //! Settings of runs.
 
-use std::path::{Path, PathBuf};
-
 use serde::Deserialize;
 
 use crate::checks::{each_once, one_or_more};
-use crate::mesh_input::{LookSettings, MemorySize, MeshSettings, view_files};
+use crate::mesh_input::{Frames, MemorySize};
 use crate::rows::{BufferEntries, MergingUnit};
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
@@ -16,7 +14,6 @@ use quadrille_mesh::frame::{Cull, Faces, FrameSettings};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::Sampling;
 use quadrille_scene::Camera;
-use quadrille_scene::cameras::ViewSpec;
 
 choice! {
     /// Meaning of the target areas of tessellated triangles.
@@ -85,12 +82,8 @@ impl Default for MergingSettings {
 /// A unit and its kind with a buffer.
 pub(super) type UnitChoice = (MergingUnit, MergeUnitKind);
 
-impl MergingSettings {
-    /// Checks all values.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the setting.
-    pub fn check(&self) -> Result<()> {
+impl Frames for MergingSettings {
+    fn check(&self) -> Result<()> {
         each_once("unit", &self.unit)?;
         each_once("msaa", &self.msaa)?;
         each_once("buffer", &self.buffer)?;
@@ -104,7 +97,9 @@ impl MergingSettings {
         self.hardware.validate()?;
         self.choices().map(drop)
     }
+}
 
+impl MergingSettings {
     /// Number of rows per view and target area.
     ///
     /// # Errors
@@ -169,44 +164,5 @@ impl MergingSettings {
             memory_bytes: memory.0,
             level,
         })
-    }
-}
-
-/// A mesh, its views and the units.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct MergingRunSettings {
-    /// Mesh file, or name of a procedural mesh.
-    pub mesh: PathBuf,
-    /// The mesh.
-    #[serde(flatten)]
-    pub input: MeshSettings,
-    /// Light and colours.
-    #[serde(flatten)]
-    pub look: LookSettings,
-    /// The units.
-    #[serde(flatten)]
-    pub merging: MergingSettings,
-    /// The views.
-    #[serde(flatten)]
-    pub views: ViewSpec,
-}
-
-impl MergingRunSettings {
-    /// Checks all values, without reading a file.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the setting.
-    pub fn check(&self) -> Result<()> {
-        self.input.check()?;
-        self.look.check()?;
-        self.merging.check()?;
-        self.views.check()
-    }
-
-    /// All files that are named.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.input.files().chain(view_files(&self.views));
-        files.chain([self.mesh.as_path()])
     }
 }

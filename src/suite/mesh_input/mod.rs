@@ -5,11 +5,13 @@ mod exposure;
 mod framing;
 mod input;
 mod look;
+mod run;
 mod settings;
 mod views;
 
 pub use input::MeshInput;
 pub use look::{LightChoice, Look, LookSettings};
+pub use run::{Frames, MeshRunSettings, PreparedMesh};
 pub use settings::{Axis, MemorySize, MeshSettings, ShaderEffect};
-pub(crate) use views::nothing_in_view;
-pub use views::{all_views, camera_text, following, up_of, view_files, views_of_mesh};
+pub use views::up_of;
+pub(crate) use views::{all_views, camera_text, following, nothing_in_view};

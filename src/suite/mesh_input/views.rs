@@ -12,7 +12,7 @@ use quadrille_scene::cameras::{
 use quadrille_scene::{Camera, Splats};
 
 /// All files that views are read from.
-pub fn view_files(spec: &ViewSpec) -> impl Iterator<Item = &Path> {
+pub(super) fn view_files(spec: &ViewSpec) -> impl Iterator<Item = &Path> {
     let transform = match &spec.transform {
         Some(CameraTransform::File(path)) => Some(path.as_path()),
         _ => None,
@@ -24,7 +24,7 @@ pub fn view_files(spec: &ViewSpec) -> impl Iterator<Item = &Path> {
 ///
 /// # Errors
 /// As [`ViewSpec::views`].
-pub fn camera_text(spec: &ViewSpec) -> Result<String> {
+pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
     if spec.cameras.is_none() {
         return Ok(String::new());
     }
@@ -51,7 +51,11 @@ pub fn up_of(spec: &ViewSpec) -> Option<[f64; 3]> {
 ///
 /// # Errors
 /// As [`ViewSpec::views`], and [`Error::Limit`] for pictures that memory cannot hold.
-pub fn views_of_mesh(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Result<Views> {
+pub(super) fn views_of_mesh(
+    spec: &ViewSpec,
+    input: &MeshInput,
+    messages: &dyn Messages,
+) -> Result<Views> {
     let file = input.cameras();
     let points = [spec.eye, spec.target, spec.up];
     let is_described = points.iter().any(Option::is_some) || spec.orbit.is_some();
@@ -114,7 +118,7 @@ fn fitting(views: Views) -> Result<Views> {
 ///
 /// # Errors
 /// As [`ViewSpec::views`].
-pub fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera>> {
+pub(crate) fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera>> {
     // The choice of the up axis is reported once, when the cameras are chosen.
     Ok(described(&of_all(spec), input, &Silent)?.cameras)
 }
@@ -124,7 +128,7 @@ pub fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera>> {
 ///
 /// # Errors
 /// [`Error::Argument`] for a single view.
-pub fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camera, bool)>> {
+pub(crate) fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camera, bool)>> {
     let after = |camera: &Camera| {
         let at = all.iter().position(|other| other.name == camera.name)?;
         let next = all.get(at + 1).map(|next| (next.clone(), false));

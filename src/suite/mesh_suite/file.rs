@@ -11,13 +11,13 @@ use super::known_keys::fields;
 use super::paths::SuitePaths;
 use crate::deferred_runs::{BlurSettings, DeferredRunSettings, PipelineSettings};
 use crate::merging_runs::{MergingRunSettings, MergingSettings};
-use crate::mesh_input::{LookSettings, MeshSettings};
+use crate::mesh_input::{Frames, LookSettings, MeshRunSettings, MeshSettings};
 use crate::mesh_row::{MeshRunKey, Workload};
 use crate::suite_file::not_a_suite;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
 use quadrille_geometry::surface::ProceduralScene;
-use quadrille_scene::cameras::{CameraTransform, ViewSpec};
+use quadrille_scene::cameras::CameraTransform;
 
 /// Keys of [`ViewSpec`] in suites.
 const VIEW_KEYS: [&str; 11] = [
@@ -225,23 +225,17 @@ impl MeshSuite {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let mesh = mesh.to_owned();
-        let in_suite = |error: Error| error.in_file(path, |what| format!("{name}, {what}"));
         let settings = match self.workload {
             Workload::Deferred => {
                 let own = [fields::<BlurSettings>(), fields::<PipelineSettings>()];
-                let mut settings: DeferredRunSettings = read(path, &name, table, own)?;
-                settings.check().map_err(in_suite)?;
-                self.resolve(&mut settings.mesh, &mut settings.input, &mut settings.views);
-                let motion = settings.blur.motion.iter_mut();
+                let mut settings: DeferredRunSettings = self.read(path, &name, table, own)?;
+                let motion = settings.frames.blur.motion.iter_mut();
                 motion.for_each(|motion| self.resolve_file(motion));
                 RunSettings::Deferred(Box::new(settings))
             }
             Workload::Merging => {
                 let own = [fields::<MergingSettings>(), &[]];
-                let mut settings: MergingRunSettings = read(path, &name, table, own)?;
-                settings.check().map_err(in_suite)?;
-                self.resolve(&mut settings.mesh, &mut settings.input, &mut settings.views);
-                RunSettings::Merging(Box::new(settings))
+                RunSettings::Merging(Box::new(self.read(path, &name, table, own)?))
             }
         };
         self.jobs.push(MeshJob {
@@ -254,17 +248,32 @@ impl MeshSuite {
         Ok(())
     }
 
-    fn resolve(&mut self, mesh: &mut PathBuf, input: &mut MeshSettings, views: &mut ViewSpec) {
-        let name = mesh.to_string_lossy().into_owned();
-        if ProceduralScene::from_name(&name).is_err() {
+    /// Reads and checks settings, refuses other keys than theirs, and resolves the files of the mesh and its views.
+    fn read<F: Frames + Default + DeserializeOwned>(
+        &mut self,
+        path: &Path,
+        name: &str,
+        table: Table,
+        own: [&[&str]; 2],
+    ) -> Result<MeshRunSettings<F>> {
+        check_keys(path, name, &table, own)?;
+        let mut settings = MeshRunSettings::<F>::deserialize(Value::Table(table))
+            .map_err(|e| Error::malformed(path, name, "values of its keys", e.message()))?;
+        let in_suite = |error: Error| error.in_file(path, |what| format!("{name}, {what}"));
+        settings.check().map_err(in_suite)?;
+        let mesh = &mut settings.mesh;
+        if ProceduralScene::from_name(&mesh.to_string_lossy()).is_err() {
             self.resolve_file(mesh);
         }
+        let views = &mut settings.views;
         let transform = match &mut views.transform {
             Some(CameraTransform::File(path)) => Some(path),
             _ => None,
         };
-        let files = input.files_mut().chain(&mut views.cameras).chain(transform);
+        let files = settings.input.files_mut();
+        let files = files.chain(&mut views.cameras).chain(transform);
         files.for_each(|file| self.resolve_file(file));
+        Ok(settings)
     }
 
     fn resolve_file(&mut self, file: &mut PathBuf) {
@@ -282,13 +291,8 @@ fn mesh_key(study: &RawStudy, mesh: &RawMesh) -> MeshRunKey {
     }
 }
 
-/// Reads settings, and refuses other keys than theirs.
-fn read<T: DeserializeOwned>(
-    path: &Path,
-    name: &str,
-    table: Table,
-    own: [&[&str]; 2],
-) -> Result<T> {
+/// Refuses keys that are neither shared nor `own`, and a table without a mesh.
+fn check_keys(path: &Path, name: &str, table: &Table, own: [&[&str]; 2]) -> Result<()> {
     let shared = [
         &["mesh"],
         &VIEW_KEYS[..],
@@ -315,13 +319,13 @@ fn read<T: DeserializeOwned>(
             "none",
         ));
     }
-    T::deserialize(Value::Table(table))
-        .map_err(|error| Error::malformed(path, name, "values of its keys", error.message()))
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quadrille_scene::cameras::ViewSpec;
 
     const SUITE: &str = "workload = 'merging'
         [[mesh]]
@@ -365,7 +369,7 @@ mod tests {
         };
         assert_eq!(settings.input.tessellate, [40.0]);
         assert_eq!(settings.views.size.width, Some(32));
-        assert_eq!(settings.merging.rows_per_view().unwrap(), 3);
+        assert_eq!(settings.frames.rows_per_view().unwrap(), 3);
         assert_eq!(settings.input.memory.0, 2 << 30);
     }
 

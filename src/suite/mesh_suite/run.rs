@@ -109,8 +109,8 @@ impl MeshPlan {
             RunSettings::Deferred(settings) => {
                 let prepared = settings.prepare(messages)?;
                 let wants = DeferredWants {
-                    picture: None,
                     heat: job.heat,
+                    ..DeferredWants::default()
                 };
                 let mut keep = |row: &DeferredRow, result: &DeferredResult| {
                     let Some(heat) = &result.heat else {
@@ -122,8 +122,7 @@ impl MeshPlan {
                     Ok(())
                 };
                 let rows = prepared.run(wants, host, messages, &mut keep)?;
-                let named = prepared.named_files().iter().map(PathBuf::as_path);
-                let files: Vec<_> = settings.files().chain(named).map(Path::to_owned).collect();
+                let files: Vec<_> = prepared.files().map(Path::to_owned).collect();
                 (MeshRows::Deferred(rows), files)
             }
             RunSettings::Merging(settings) => {
@@ -134,8 +133,7 @@ impl MeshPlan {
                 };
                 let mut keep = |_: &MeshRow, _: MergedFrame<'_>| Ok(());
                 let rows = prepared.run(wants, host, messages, &mut keep)?;
-                let named = prepared.named_files().iter().map(PathBuf::as_path);
-                let files: Vec<_> = settings.files().chain(named).map(Path::to_owned).collect();
+                let files: Vec<_> = prepared.files().map(Path::to_owned).collect();
                 (MeshRows::Merging(rows), files)
             }
         };

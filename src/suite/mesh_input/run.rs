@@ -1,0 +1,110 @@
+//! Runs over a mesh: its input, light and views beside the settings of its frames.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::input::MeshInput;
+use super::look::{Look, LookSettings};
+use super::settings::MeshSettings;
+use super::views::{up_of, view_files, views_of_mesh};
+use crate::messages::Messages;
+use quadrille_base::error::Result;
+use quadrille_scene::cameras::{ViewSpec, Views};
+
+/// Settings of the frames of a mesh. Several values of a setting give a row for each combination.
+pub trait Frames {
+    /// Checks all values, without reading a file.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the setting.
+    fn check(&self) -> Result<()>;
+
+    /// All files that are named.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        std::iter::empty()
+    }
+}
+
+/// A mesh, its light and views, and its frames.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct MeshRunSettings<F> {
+    /// Mesh file, or name of a procedural mesh.
+    pub mesh: PathBuf,
+    /// The mesh.
+    #[serde(flatten)]
+    pub input: MeshSettings,
+    /// Light and colours.
+    #[serde(flatten)]
+    pub look: LookSettings,
+    /// The frames of each view.
+    #[serde(flatten)]
+    pub frames: F,
+    /// The views.
+    #[serde(flatten)]
+    pub views: ViewSpec,
+}
+
+impl<F: Frames> MeshRunSettings<F> {
+    /// Checks all values, without reading a file.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the setting.
+    pub fn check(&self) -> Result<()> {
+        self.input.check()?;
+        self.look.check()?;
+        self.frames.check()?;
+        self.views.check()
+    }
+
+    /// All files that are named.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.input.files().chain(view_files(&self.views));
+        files
+            .chain(self.frames.files())
+            .chain([self.mesh.as_path()])
+    }
+
+    /// Loads the mesh and finds the views.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and errors of reading the files.
+    pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedMesh<'_, F>> {
+        self.check()?;
+        let input = self.input.load(&self.mesh, messages)?;
+        let views = views_of_mesh(&self.views, &input, messages)?;
+        Ok(PreparedMesh {
+            settings: self,
+            input,
+            views,
+        })
+    }
+}
+
+/// A run whose mesh is loaded and whose views are known.
+#[derive(Debug)]
+pub struct PreparedMesh<'a, F> {
+    pub(crate) settings: &'a MeshRunSettings<F>,
+    /// The mesh.
+    pub input: MeshInput,
+    /// The views.
+    pub views: Views,
+}
+
+impl<F: Frames> PreparedMesh<'_, F> {
+    /// All files that the settings and the mesh file name.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let named = self.input.files.iter().map(PathBuf::as_path);
+        self.settings.files().chain(named)
+    }
+
+    /// The light and colours of the mesh.
+    ///
+    /// # Errors
+    /// As [`LookSettings::of`].
+    pub fn look(&self, messages: &dyn Messages) -> Result<Look<'_>> {
+        let up = up_of(&self.settings.views);
+        self.settings.look.of(&self.input, up, messages)
+    }
+}
