@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, fail, print, print_json};
+use super::console::{Exit, Verbosity, fail, listed, print, print_json};
 use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
@@ -16,9 +16,6 @@ use quadrille_suite::mesh_suite::{
 };
 use quadrille_suite::table::{summaries, table};
 use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows, report};
-
-/// Missing jobs that a merge lists before the rest is cut off.
-const LISTED_JOBS: usize = 12;
 
 /// Draw the views of a suite by several methods, cycle by cycle
 ///
@@ -311,17 +308,11 @@ fn missing(missing: &[String], found: usize) -> Exit {
     if missing.is_empty() {
         return Exit::Done;
     }
-    let listed = missing.iter().take(LISTED_JOBS);
-    let listed: Vec<_> = listed.map(|key| format!("\n  {key}")).collect();
-    let more = match missing.len().saturating_sub(LISTED_JOBS) {
-        0 => String::new(),
-        more => format!("\n  and {more} more"),
-    };
     fail(&format!(
-        "{} of {} rows are missing; run their shards again, or the suite without --merge:{}{more}",
+        "{} of {} rows are missing; run their shards again, or the suite without --merge:{}",
         missing.len(),
         missing.len() + found,
-        listed.concat()
+        listed(missing)
     ));
     Exit::CheckFailed
 }

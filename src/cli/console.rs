@@ -20,6 +20,9 @@ use quadrille_suite::Messages;
 use quadrille_suite::report::cameras::shell_quoted;
 use quadrille_suite::report::json::joined;
 
+/// Names that a message lists before the rest is cut off.
+const LISTED: usize = 12;
+
 /// Flags about messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Verbosity {
@@ -53,6 +56,16 @@ pub(crate) enum Exit {
     Done,
     /// A comparison or check failed.
     CheckFailed,
+}
+
+/// A line for each of the first names of a list, and one with the number of the others.
+pub(super) fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(LISTED);
+    let mut lines: String = shown.map(|name| format!("\n  {name}")).collect();
+    if names.len() > LISTED {
+        lines += &format!("\n  and {} more", names.len() - LISTED);
+    }
+    lines
 }
 
 /// Prints an error on stderr, also with `--quiet`.

@@ -29,14 +29,19 @@ pub fn as_toml(assignment: &str) -> Result<String> {
     Ok(overlay.to_string())
 }
 
+/// The line of `text` that TOML does not accept: its number and content.
+pub fn line_of(error: &toml::de::Error, text: &str) -> String {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..at).unwrap_or_default();
+    let number = before.matches('\n').count();
+    let line = text.lines().nth(number).unwrap_or_default().trim();
+    format!("line {}, `{line}`", number + 1)
+}
+
 /// Parses a configuration. `from` names the text in errors, which also name the line.
 pub fn parsed(text: &str, from: &str) -> Result<toml::Table> {
     toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let before = text.get(..at).unwrap_or_default();
-        let number = before.matches('\n').count();
-        let line = text.lines().nth(number).unwrap_or_default().trim();
-        let place = format!("{from}: line {}, `{line}`", number + 1);
+        let place = format!("{from}: {}", line_of(&error, text));
         Error::argument(place, "keys and values of a configuration", error.message())
     })
 }

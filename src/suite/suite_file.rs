@@ -11,6 +11,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::text_file::read_text;
 use quadrille_base::words::did_you_mean_one_of;
 use quadrille_gpu::method::Method;
+use quadrille_machine::overlay::line_of;
 
 /// The content of a suite file.
 #[derive(Debug, Deserialize)]
@@ -161,12 +162,12 @@ fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
 
 /// Describes the line that TOML does not accept.
 pub(super) fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    let at = error.span().map_or(0, |span| span.start).min(text.len());
-    let before = text.get(..at).unwrap_or_default();
-    let number = before.matches('\n').count();
-    let line = text.lines().nth(number).unwrap_or_default().trim();
-    let place = format!("line {}, `{line}`", number + 1);
     let message = error.message();
     let found = format!("{message}{}", did_you_mean_one_of(message));
-    Error::malformed(path, place, "keys and values of a suite", found)
+    Error::malformed(
+        path,
+        line_of(error, text),
+        "keys and values of a suite",
+        found,
+    )
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use super::args::Args;
 use super::jobs::{Jobs, missing, results_files};
 use super::meshes::{DEFERRED_PAPERS, MERGING_PAPERS, MeshJobs, needs};
-use crate::cli::console::{Exit, fail, print};
+use crate::cli::console::{Exit, fail, listed, print};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_gpu::config::Config;
@@ -16,11 +16,8 @@ use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
 use quadrille_papers::{docs, files};
 
-/// Results that the program lists on standard error before the rest is cut off.
-const LISTED: usize = 12;
-
-/// Draws the chosen figures from the results in the folder, and writes the page and their files. Returns what they lack,
-/// each result once.
+/// Draws the chosen figures from the results in the folder, and writes the page and their files. Returns the missing
+/// results, each once.
 pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
@@ -71,7 +68,7 @@ pub(super) fn folder(args: &Args) -> Result<Option<File>> {
     Ok(lock)
 }
 
-/// Draws the chosen figures of the inputs, and writes the page and their files. Returns what they lack.
+/// Draws the chosen figures of the inputs, and writes the page and their files. Returns the missing results.
 pub(super) fn publish(
     args: &Args,
     inputs: &Inputs,
@@ -93,12 +90,6 @@ pub(super) fn exit(missing: &[String]) -> Exit {
     if missing.is_empty() {
         return Exit::Done;
     }
-    let listed = missing.iter().take(LISTED);
-    let listed: Vec<_> = listed.map(|text| format!("\n  {text}")).collect();
-    let more = match missing.len().saturating_sub(LISTED) {
-        0 => String::new(),
-        more => format!("\n  and {more} more"),
-    };
-    fail(&format!("results are missing:{}{more}", listed.concat()));
+    fail(&format!("results are missing:{}", listed(missing)));
     Exit::CheckFailed
 }

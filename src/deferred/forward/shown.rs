@@ -56,12 +56,6 @@ impl ShownSamples {
         }
     }
 
-    /// Whether colours are kept for a picture.
-    #[inline]
-    pub fn has_picture(&self) -> bool {
-        self.picture.is_some()
-    }
-
     /// Draws a primitive over the samples in `kept` of a block of 2x2 pixels. `colours` holds the colour and
     /// the opacity of each of them, and is read for a picture only.
     #[inline]

@@ -3,8 +3,8 @@
 use quadrille_base::image::difference::{heat_colour, heat_picture};
 use quadrille_base::image::{Frame, to_8_bit};
 
-use super::canvas::{Canvas, width_px};
-use super::heat::{MAX_TIMES, MIN_WIDTH_PX, WIDTH_PER_UNIT_PX};
+use super::canvas::width_px;
+use super::heat::enlarged;
 
 /// Height of the legend in units of the text.
 const LEGEND_UNITS: usize = 44;
@@ -24,16 +24,11 @@ const TICKS: [(f32, &str); 5] = [
 /// # Panics
 /// When the number of errors does not match the size (width, height).
 pub fn picture(title: &str, size: [u32; 2], errors: &[f32]) -> Frame {
-    let [width, height] = size.map(|side| side as usize);
-    let times = MIN_WIDTH_PX.div_ceil(width.max(1)).min(MAX_TIMES);
-    let canvas_width = (width * times).max(MIN_WIDTH_PX);
-    let unit = (canvas_width / WIDTH_PER_UNIT_PX).max(1);
-    let mut canvas = Canvas::new(canvas_width, height * times + LEGEND_UNITS * unit);
-    for (at, pixel) in heat_picture(size, errors).pixels().iter().enumerate() {
-        let at = [at % width.max(1) * times, at / width.max(1) * times];
-        canvas.fill(at, [times; 2], [pixel[0], pixel[1], pixel[2]].map(to_8_bit));
-    }
-    let at = |rows: usize| height * times + rows * unit;
+    let heat = heat_picture(size, errors);
+    let pixels = heat.pixels().iter();
+    let pixels = pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]].map(to_8_bit));
+    let (mut canvas, bottom, unit) = enlarged(size, pixels, LEGEND_UNITS);
+    let at = |rows: usize| bottom + rows * unit;
     let left = MARGIN * unit;
     canvas.write(title, [left, at(6)], unit);
     let sum: f64 = errors.iter().copied().map(f64::from).sum();

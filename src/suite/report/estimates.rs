@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::columns::{COLUMNS_PER_PAGE, name, row};
 use super::simulated::{Simulated, VariantRun};
 use quadrille_gpu::compute::outcome::ComputeMethod;
-use quadrille_gpu::energy::{Energy, EnergyEstimate};
+use quadrille_gpu::energy::Energy;
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::variant::Variant;
@@ -53,24 +53,25 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[&VariantRun]) -> String 
     text
 }
 
+/// A cell of an estimate, or a dash where it is unknown.
+fn cell<T>(estimate: Option<T>, text: impl FnOnce(T) -> Option<String>) -> String {
+    estimate.and_then(text).unwrap_or_else(|| "-".to_owned())
+}
+
 fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
     let frames = runs.iter().map(|run| run.frame);
     let frames: Vec<_> = frames.collect();
-    let number = |frame: &Option<FrameTimes>, number: &dyn Fn(&FrameTimes) -> Option<String>| {
-        let text = frame.as_ref().and_then(number);
-        text.unwrap_or_else(|| "-".to_owned())
-    };
     text.push_str("whole frame, modelled\n");
     for (label, ms) in TIMES {
         row(text, label, &frames, |frame| {
-            number(frame, &|frame| Some(format!("{:>8.3}", ms(frame))))
+            cell(*frame, |frame| Some(format!("{:>8.3}", ms(&frame))))
         });
     }
     row(text, "fps", &frames, |frame| {
-        number(frame, &|frame| Some(format!("{:>8.1}", frame.fps?)))
+        cell(*frame, |frame| Some(format!("{:>8.1}", frame.fps?)))
     });
     row(text, "raster share", &frames, |frame| {
-        number(frame, &|frame| {
+        cell(*frame, |frame| {
             Some(format!("{:>7.1}%", frame.raster_share? * 100.0))
         })
     });
@@ -78,8 +79,8 @@ fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun])
     for (label, other) in [("over compute", software), ("over baseline", baseline())] {
         if let Some(other) = run_of(simulated, other).and_then(|run| run.frame) {
             row(text, label, &frames, |frame| {
-                number(frame, &|frame| {
-                    let ratio = frame_ratio(&other, frame)?;
+                cell(*frame, |frame| {
+                    let ratio = frame_ratio(&other, &frame)?;
                     Some(format!("{:>8}", format!("{ratio:.2}x")))
                 })
             });
@@ -90,11 +91,6 @@ fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun])
 fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
     let energies = runs.iter().map(|run| run.energy);
     let energies: Vec<_> = energies.collect();
-    let cell = |energy: &Option<EnergyEstimate>,
-                cell: &dyn Fn(&EnergyEstimate) -> Option<String>| {
-        let text = energy.as_ref().and_then(cell);
-        text.unwrap_or_else(|| "-".to_owned())
-    };
     let spec = &simulated.config.energy;
     let percent = |share: f64| share * 100.0;
     text.push_str(&format!(
@@ -108,29 +104,29 @@ fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]
     ));
     for (label, mj) in PARTS {
         row(text, label, &energies, |energy| {
-            cell(energy, &|e| Some(format!("{:>8.3}", mj(&e.energy))))
+            cell(*energy, |e| Some(format!("{:>8.3}", mj(&e.energy))))
         });
     }
     row(text, " band", &energies, |energy| {
-        cell(energy, &|e| {
+        cell(*energy, |e| {
             let [low, high] = e.band_mj();
             Some(format!("{low:>8.3}..{high:.3}"))
         })
     });
     row(text, "W, no DRAM", &energies, |energy| {
-        cell(energy, &|e| Some(format!("{:>8.3}", e.watts_without_dram)))
+        cell(*energy, |e| Some(format!("{:>8.3}", e.watts_without_dram)))
     });
     let Some(other) = run_of(simulated, baseline()).and_then(|run| run.energy) else {
         return;
     };
     row(text, "over baseline", &energies, |energy| {
-        cell(energy, &|e| {
+        cell(*energy, |e| {
             let [ratio, ..] = e.ratio_of(&other)?;
             Some(format!("{:>8}", format!("{ratio:.2}x")))
         })
     });
     row(text, " band", &energies, |energy| {
-        cell(energy, &|e| {
+        cell(*energy, |e| {
             let [_, low, high] = e.ratio_of(&other)?;
             Some(format!("{low:>7.2}x..{high:.2}x"))
         })

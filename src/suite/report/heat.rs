@@ -55,9 +55,9 @@ pub const SHADINGS: Palette = Palette {
 /// Minimum width of a picture in pixels, so that the legend's text fits.
 pub(super) const MIN_WIDTH_PX: usize = 480;
 /// Maximum factor by which a small map is enlarged.
-pub(super) const MAX_TIMES: usize = 8;
+const MAX_TIMES: usize = 8;
 /// Picture width per unit of the legend: text doubles in size where the picture is twice this wide.
-pub(super) const WIDTH_PER_UNIT_PX: usize = 640;
+const WIDTH_PER_UNIT_PX: usize = 640;
 const MAX_TICKS: u32 = 8;
 
 /// Counts per pixel and the text of their legend.
@@ -79,19 +79,30 @@ pub struct HeatMap<'a> {
     pub palette: Palette,
 }
 
-/// Draws the map, enlarged by a whole factor if it is small, and the legend below it.
-pub fn picture(map: &HeatMap<'_>) -> Frame {
-    let [width, height] = map.size.map(|side| side as usize);
+/// Draws pixels, row by row, enlarged by a whole factor if the picture is small, above room for a legend of
+/// `legend_units` units. Returns the canvas, the bottom of the pixels, and the unit of the legend, both in pixels.
+pub(super) fn enlarged(
+    size: [u32; 2],
+    pixels: impl Iterator<Item = [u8; 3]>,
+    legend_units: usize,
+) -> (Canvas, usize, usize) {
+    let [width, height] = size.map(|side| side as usize);
     let times = MIN_WIDTH_PX.div_ceil(width.max(1)).min(MAX_TIMES);
     let canvas_width = (width * times).max(MIN_WIDTH_PX);
     let unit = (canvas_width / WIDTH_PER_UNIT_PX).max(1);
-    let mut canvas = Canvas::new(canvas_width, height * times + LEGEND_UNITS * unit);
-    let colours = colours(map.counts, map.scale, map.palette);
-    for (index, colour) in colours.enumerate() {
-        let (x, y) = (index % width.max(1), index / width.max(1));
-        canvas.fill([x * times, y * times], [times, times], colour);
+    let mut canvas = Canvas::new(canvas_width, height * times + legend_units * unit);
+    for (index, colour) in pixels.enumerate() {
+        let at = [index % width.max(1), index / width.max(1)];
+        canvas.fill(at.map(|at| at * times), [times; 2], colour);
     }
-    legend(&mut canvas, map, height * times, unit);
+    (canvas, height * times, unit)
+}
+
+/// Draws the map, enlarged by a whole factor if it is small, and the legend below it.
+pub fn picture(map: &HeatMap<'_>) -> Frame {
+    let colours = colours(map.counts, map.scale, map.palette);
+    let (mut canvas, bottom, unit) = enlarged(map.size, colours, LEGEND_UNITS);
+    legend(&mut canvas, map, bottom, unit);
     canvas.into_frame()
 }
 
