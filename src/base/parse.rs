@@ -1,4 +1,4 @@
-//! Numbers in texts of users: values of flags, of actions and of suite files. Messages say what is expected.
+//! Numbers in texts of users: values of flags, of actions and of suite files. Messages name the expected form.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! The font of files: Liberation Sans, whose widths are those of Arial and Helvetica.
+//! The font of files: Liberation Sans, which has the widths of Arial and Helvetica.
 
 use crate::widths::WIDTHS;
 
@@ -17,7 +17,7 @@ pub(crate) const CAP_HEIGHT: f32 = 688.0;
 pub(crate) const BOX: [f32; 4] = [-544.0, -303.0, 1302.0, 980.0];
 /// Character in the place of one that the font lacks.
 const REPLACEMENT: u8 = b'?';
-/// Width of a character that the font lacks, over the size of the text: that of an ideograph.
+/// Width of a character that the font lacks, in units of the text size: an ideograph's.
 const WIDEST: f64 = 1.0;
 
 /// Characters of the codes 0x80 to 0x9f of Windows-1252; codes without a character have a space.
@@ -59,7 +59,7 @@ pub(crate) fn width(text: &str) -> f64 {
 mod tests {
     use super::*;
 
-    /// The widths and the sizes of this file are those of the font file.
+    /// The widths and the sizes in this file agree with the font file.
     #[test]
     fn widths_are_those_of_the_font() {
         let face = ttf_parser::Face::parse(FILE, 0).unwrap();

@@ -1,4 +1,4 @@
-//! Places of texts: their sizes, and what they cover.
+//! Placement of texts: their sizes, and the areas that they cover.
 
 use crate::font;
 use crate::style::{Rgb, light};

@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     })
 }
 
-/// What is compared, and how.
+/// The two sides of a comparison, and its settings.
 struct Compared<'a> {
     args: &'a Args,
     kind: Kind,
@@ -197,7 +197,7 @@ fn psnr(row: &Row) -> f64 {
     row.comparison.psnr_db.unwrap_or(f64::INFINITY)
 }
 
-/// Refuses flags that do not go with what is compared.
+/// Refuses flags that do not apply to the kind of comparison.
 fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     let refused =
         |flag: &str, expected: &str| Err(Error::argument(flag, expected, kind.in_words()));

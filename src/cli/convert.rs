@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = OutputFormat::named)]
     format: Option<OutputFormat>,
     /// Convert nothing if an earlier call with --resume has written the output: from the same inputs, by the same
-    /// build and flags, and whole. A note beside it, OUT.resume, records what it was made from
+    /// build and flags, and whole. A note beside it, OUT.resume, records its inputs and flags
     #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "json"])]
     resume: bool,
     /// Print a JSON document instead of a table
@@ -84,7 +84,7 @@ pub(super) struct Args {
     views: ViewArgs,
 }
 
-/// Flags about what is written.
+/// Flags about the output.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct WrittenFlags {
     /// Drop splats that the format of the output cannot hold, such as positions beyond 2048 in SPZ, after

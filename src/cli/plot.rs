@@ -12,7 +12,8 @@ use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, Paper};
 use quadrille_plots::{Combine, Fields, Filter, Kind, Plot, Plotted};
 
-/// Extension of the file of the plotted numbers: not that of the rows that `bench --csv` prints, which may lie beside.
+/// Extension of the file of the plotted numbers. It differs from `.csv`, since the output of `bench --csv` may lie
+/// beside.
 const NUMBERS: &str = "plot.csv";
 /// Least and largest side of a plot in millimetres.
 const SIDES_MM: [f64; 2] = [20.0, 1000.0];

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let all = args.list_views.then(|| args.views.of_all());
     let chosen = all.as_ref().unwrap_or(&args.views);
     let path = &args.scene;
-    // The views of a file that is drawn in place are those of a camera file.
+    // A file that is drawn in place takes its views from a camera file.
     let none = Splats::from_splats(0, []);
     let splats = loaded.as_ref().map_or(&none, |scene| &scene.splats);
     let views = pool.install(|| (args.film.path).views(chosen, path, splats, verbosity))?;

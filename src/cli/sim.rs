@@ -176,7 +176,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let views = (args.path).views(&args.views, path, &scene.splats, verbosity)?;
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
-    // Writing takes what it does for `render`, but for the frame, which is part of the results.
+    // Writing needs the memory that `render` needs for it, except for the frame, which is part of the results.
     let writing = output
         .as_ref()
         .map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
@@ -430,7 +430,7 @@ impl Printed {
     }
 }
 
-/// Name of a scene in rows: that of its file without the extension.
+/// Name of a scene in rows: the file name without its extension.
 fn scene_name(path: &str) -> String {
     let stem = Path::new(path).file_stem();
     stem.map_or_else(

@@ -43,7 +43,7 @@ pub(super) struct Args {
     /// Second scene or mesh, to compare
     #[arg(long, value_name = "SCENE")]
     with: Option<PathBuf>,
-    /// Folder of photos whose names are those of the views, to compare
+    /// Folder of photos with the names of the views, to compare
     #[arg(long, value_name = "DIR")]
     photos: Option<PathBuf>,
     /// Read the scenes again when their files change, as during training
@@ -425,7 +425,8 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 
 /// The mean of the up directions of cameras, if they agree.
 fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
-    /// Length of the mean from which the cameras agree: that of directions 60 degrees around it.
+    /// Least length of the mean direction of cameras that agree. Directions spread by 60 degrees around it have
+    /// this length.
     const AGREEMENT: f64 = 0.75;
     let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
     let sum = cameras.iter().map(up).reduce(|sum, up| sum + up)?;

@@ -49,7 +49,7 @@ impl LpipsKind {
         }
     }
 
-    /// What is measured, in words.
+    /// Description of the metric in a sentence.
     pub fn clause(self) -> &'static str {
         match self {
             Self::Vgg => "LPIPS 0.1 VGG-16 of values of 0 to 1",

@@ -257,8 +257,8 @@ impl EnergySpec {
         bytes as f64 * BITS * self.dram_pj_per_bit * MJ_PER_PJ
     }
 
-    /// Energy of events and of `static_j` joules of static power; the energies of events on the chip are those of the
-    /// spec times `voltage`.
+    /// Energy of events and of `static_j` joules of static power; the energies of events on the chip are the
+    /// spec's times `voltage`.
     fn energy(&self, events: &EnergyEvents, static_j: f64, voltage: f64) -> Energy {
         let multiply_add = self.fp32_add_pj + self.fp32_multiply_pj;
         let instruction = multiply_add + self.register_words * self.register_word_pj;

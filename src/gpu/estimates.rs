@@ -118,7 +118,7 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
 /// Events of the raster kernel of a software renderer.
 fn of_kernel(result: &ComputeResult, config: &Config) -> EnergyEvents {
     let stored = config.compute.shared_bytes_per_block.div_ceil(SECTOR_BYTES);
-    // All lanes of a warp load from one address, a sector per load; what comes from the L2 is written to
+    // All lanes of a warp load from one address, a sector per load; sectors from the L2 are written to
     // the first-level cache.
     let loaded = result.warp_entries * ENTRY_LOADS + result.warp_entries_blending * BLEND_LOADS;
     let filled = result.l2.read_bytes / SECTOR_BYTES;

@@ -96,7 +96,7 @@ impl Extensions {
             .unwrap_or_default()
     }
 
-    /// The wiring with the units, if there is one of type `W`: that of the extension that was added last.
+    /// The wiring of type `W` of the extension that was added last; `None` without one.
     pub(crate) fn wiring<W: Any>(&self) -> Option<&W> {
         let wirings = self.0.iter().rev().filter_map(|e| e.wiring.as_ref());
         wirings.filter_map(|wiring| wiring.downcast_ref()).next()

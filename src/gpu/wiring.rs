@@ -295,8 +295,8 @@ impl Simulator {
     }
 
     /// Draws frames of a sequence, the first one or the one after `before`. The L2 then caches what vertex shading reads
-    /// too, and holds what it held at the end of `before`; the lines of stencil and depth values are cleared. All other
-    /// caches begin empty.
+    /// too, and starts with the lines held at the end of `before`; the lines of stencil and depth values are cleared. All
+    /// other caches begin empty.
     pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
         let held = before.and_then(|result| result.held_lines.clone());
         Self {

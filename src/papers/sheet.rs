@@ -272,7 +272,7 @@ impl<R> Sheet<R> {
         columns: &[(String, f64, String)],
     ) {
         let offset = self.figure.rows.len();
-        // The row of means, if there is one, follows those of ours.
+        // The row of means, if there is one, follows our rows.
         let labels = self.labels.iter().map(String::as_str).chain(["mean"]);
         let labels = labels.take(self.table.rows.len() - offset);
         let series = labels.enumerate().map(|(row, label)| {

@@ -88,7 +88,7 @@ impl LoadOptions {
 /// F or B (forward, back). The second and the third letter may be exchanged, as in RBU, where z points up or
 /// down.
 ///
-/// The signs of files with z up are those of the SPZ library 0.2.3, which turns RBU to `(x, z, y)` in right, down,
+/// Files with z up have the signs of the SPZ library 0.2.3, which turns RBU to `(x, z, y)` in right, down,
 /// forward; by their letters alone, they would be turned by 180 degrees around x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplatAxes {

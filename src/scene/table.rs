@@ -455,7 +455,7 @@ impl SplatTable {
 }
 
 /// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales,
-/// rotation. Those of a name for which `is_double` holds are doubles, the others floats.
+/// rotation. Columns whose name satisfies `is_double` are doubles, the others floats.
 fn columns_of(raw: RawColumns, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut columns = Vec::new();
     let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());

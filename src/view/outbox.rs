@@ -68,7 +68,7 @@ impl Outbox {
         texts > MAX_TEXT_BYTES || parts > MAX_PART_BYTES
     }
 
-    /// Drops what is not sent of stills, whose camera is no longer the newest.
+    /// Drops the unsent parts of stills, since their camera is no longer the newest.
     pub(crate) fn drop_stills(&mut self) {
         let is_still = |picture: &Picture| {
             matches!(
@@ -200,7 +200,7 @@ mod tests {
         );
         let frame = part(&outbox.next(now, &link).unwrap());
         assert_eq!((frame.0, frame.1, frame.4.len()), (1, 1, 50_000));
-        // The link is full until the page confirms what it has.
+        // The link is full until the page confirms a frame.
         assert_eq!(outbox.next(now, &link), None);
         let arrived = 50_000 + PART_BYTES as u64;
         outbox.got(arrived, now, &mut link);

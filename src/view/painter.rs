@@ -374,7 +374,7 @@ impl Canvas {
     }
 }
 
-/// What is shown with the fast renderer in place of the slow ones, for a camera that moves.
+/// The same picture by the fast renderer in place of the slow ones, for a camera that moves.
 fn fast(show: &Show) -> Show {
     let faster = |source: &Source| match source {
         Source::Drawn(drawn) => Source::Drawn(Drawn {

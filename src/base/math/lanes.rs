@@ -183,7 +183,7 @@ const EXP2_UNIT: [f32; 6] = [
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    /// What is left of x above the integer below it.
+    /// Fractional part of x: its distance from the integer below.
     #[inline(always)]
     fn fraction_avx512(_token: Avx512, x: std::arch::x86_64::__m512) -> std::arch::x86_64::__m512 {
         /// Keep no fraction bits, round down, suppress exceptions.

@@ -1,4 +1,4 @@
-//! What is compared: the kind of both paths, and the source of pairs that they are.
+//! The two sides of a comparison: the kind of their paths, and the source of pairs that they form.
 
 use std::path::{Path, PathBuf};
 

@@ -23,7 +23,7 @@ use quadrille_suite::Shard;
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
     /// Suites of scenes and views, as for `quadrille bench`; their methods, matrix and configurations are not used.
-    /// Scenes with `large = true` are those of Figure 23
+    /// Scenes with `large = true` belong to Figure 23
     #[arg(required_unless_present_any = ["kept", "correlate"], value_name = "SUITE.toml")]
     pub(super) suites: Vec<PathBuf>,
     /// Folder for the page, the files and the results

@@ -23,7 +23,7 @@ pub(super) struct Jobs {
     scenes: Vec<String>,
 }
 
-/// A view with its results, and what it lacks.
+/// A view with its results, and the names of the missing ones.
 pub(super) struct Found {
     /// Results.
     pub(super) view: ViewResult,
@@ -172,8 +172,8 @@ fn found(planned: PlannedRow<'_>) -> Found {
     }
 }
 
-/// The results files in a folder: `results.jsonl`, and those of shards and of other commands that begin and end
-/// like it.
+/// The results files in a folder: `results.jsonl`, and files of shards and of other commands whose names begin and
+/// end alike.
 pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let unread = |e| Error::read(folder, e);
     let mut files = Vec::new();

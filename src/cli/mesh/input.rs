@@ -25,7 +25,7 @@ pub(in crate::cli) struct MeshInputFlags {
     /// alpha, by its brightness
     #[arg(long, value_name = "PICTURE")]
     displace: Option<PathBuf>,
-    /// Displacement of white in world units; that of black is 0
+    /// Displacement of white in world units; black displaces by 0
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true)]
     displace_by: Option<f32>,
     /// Picture with the colours of all materials

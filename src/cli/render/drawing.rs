@@ -28,7 +28,7 @@ pub(super) fn draws_ahead(camera: &Camera, views: usize) -> bool {
     views > 1 && pixels <= AHEAD_PIXELS
 }
 
-/// Views that are drawn, and what is done with their pictures.
+/// Views to draw, and the use of their pictures.
 pub(super) struct Drawing<'a> {
     pub(super) scene: &'a Scene,
     pub(super) layers: &'a LayerFlags,

@@ -29,13 +29,13 @@ pub(super) fn source(args: &Args, output: Option<&Output>) -> Option<SplatsInPla
         || whole_scene_flag(args).is_some()
         || !args.reading.is_default();
     let path = scene_file(&args.scene).ok().filter(|_| !needs_scene)?;
-    // A file that cannot be drawn from is read as a whole, which tells what is wrong with it.
+    // A file that cannot be drawn in place is read as a whole, and the reader names its fault.
     let is_file = path != Path::new("-") && path.is_file();
     let file = is_file.then(|| SplatsInPlace::open(&path).ok().flatten())??;
     (!file.is_empty()).then_some(file)
 }
 
-/// Draws and writes the picture of a view; `None` if the scene has to be read to say what is missing: it has invalid
+/// Draws and writes the picture of a view; `None` if only a read of the whole scene can name the fault: it has invalid
 /// rows, or almost nothing of it is in view.
 pub(super) fn drawn(
     args: &Args,

@@ -24,7 +24,7 @@ pub fn index_bits(count: u32) -> u32 {
 
 /// Writes fields one behind the other, from the lowest bit of the first word.
 ///
-/// Encoders compute the size of what they write beforehand; fields beyond the block are dropped.
+/// Encoders compute the size of their output beforehand; fields beyond the block are dropped.
 #[derive(Debug, Clone)]
 pub struct BitWriter {
     words: Block,

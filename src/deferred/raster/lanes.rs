@@ -112,7 +112,7 @@ pub fn test_group<S: Simd>(
         *weight = x[j] * y[k] - x[k] * y[j];
     }
     let (mut hits, mut unsigned) = (0, 0);
-    // Weights that are not numbers give no depth, so it does not matter what they compare as here.
+    // Weights that are not numbers give no depth, so the result of comparing them here is irrelevant.
     if triangle.faces.front {
         // One comparison of the greatest (or least) edge replaces the signs of all three. With two other
         // changes this takes 0.97 of the raster's time.

@@ -14,7 +14,7 @@ use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::{Exposures, Views};
 use quadrille_scene::{Camera, Splats};
 
-/// What is done for a photo of another size than the picture of its view.
+/// Treatment of a photo whose size differs from the picture of its view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PhotoSizes {
     /// The pair is not compared.

@@ -38,7 +38,7 @@ statistics! {
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,
-        /// Subset of `samples`: samples blended with what they showed before.
+        /// Subset of `samples`: samples blended with their earlier colour.
         pub samples_blended: u64,
         /// Samples shaded that are hidden by the time they arrive.
         pub samples_hidden: u64,
@@ -106,8 +106,8 @@ impl Colour {
         ([covered, shown | blended, blended], record.index)
     }
 
-    /// Times a quad from its look-up to the end of its write, which follows that of the last one at its place if
-    /// it `blends`; returns the cycle of the look-up.
+    /// Times a quad from its look-up to the end of its write, which follows the write of the last quad at its
+    /// position if it `blends`; returns the cycle of the look-up.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "surfaces have fewer than 2^32 lines"

@@ -127,7 +127,7 @@ impl Memory {
     }
 
     /// Begins a frame of a sequence: the L2 caches streams as well, each in the lines of the stream of the same number in
-    /// the frame `before`, and holds what it held at the end of that one if its pictures had the same size.
+    /// the frame `before`, and starts with the lines held at its end if its pictures had the same size.
     pub fn begin_frame(&mut self, before: Option<&HeldLines>) {
         self.caches_streams = true;
         self.l2.begin_frame(before, self.cacheable);

@@ -2,7 +2,7 @@
 //!
 //! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats
 //! takes its fragments (see [`Layer`]); samples of the background have none. Blended surfaces are left out: the
-//! layers are those of the surface whose depth the depth buffer holds.
+//! layers show the surface whose depth the depth buffer holds.
 
 use nalgebra::Vector3;
 use rayon::prelude::*;

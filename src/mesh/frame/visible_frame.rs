@@ -55,8 +55,8 @@ impl VisibleFrame {
         Self::new_task(source, [tessellation_view, view], settings, &Task::NEVER)
     }
 
-    /// As [`Self::new`], as a task, for `[tessellation_view, view]`. The task holds for what is made of the frame
-    /// as well: check it after [`Self::merged`] and [`Self::picture`].
+    /// As [`Self::new`], as a task, for `[tessellation_view, view]`. The task also
+    /// covers the later use of the frame: check it after [`Self::merged`] and [`Self::picture`].
     ///
     /// # Errors
     /// As [`Self::new`], and [`Error::Cancelled`].

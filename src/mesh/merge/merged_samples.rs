@@ -7,8 +7,8 @@ use quadrille_base::raster::sample_depth::NO_OWNER;
 
 /// No fragment.
 const NONE: u32 = u32::MAX;
-/// Owner of samples that show whatever triangle the depth buffer holds: those of blended fragments, which passed
-/// the depth test and wrote nothing.
+/// Owner of samples of blended fragments: they passed the depth test and wrote nothing, so they show whatever
+/// triangle the depth buffer holds.
 pub const BLENDED: u32 = NO_OWNER - 1;
 
 /// Samples by their owner, the number of a triangle in the frame or [`BLENDED`].

@@ -122,7 +122,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Whether a depth prepass adds traffic of depths, and saves that of colours and of all buffers.
+/// Whether a depth prepass adds depth traffic, and saves colour traffic and traffic in total.
 fn prepass_wins(run: &Run) -> Option<bool> {
     let change = |measure: Measure| {
         let of = |pipeline| run.number(pipeline, PIXEL, measure);

@@ -92,7 +92,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Speedups by number of passes as lines, and those of HET as dots at the right.
+/// Speedups by number of passes as lines, and HET's speedups as dots at the right.
 fn passes_chart(scenes: &[Rows<'_>]) -> Drawings {
     let end = f64::from(2 * PASSES[PASSES.len() - 1]).log2();
     let series = scenes.iter().zip(0..).flat_map(|(scene, colour)| {

@@ -10,7 +10,7 @@ use quadrille_gpu::config::{Config, PRESETS};
 /// Bytes of a KB.
 const KB: f64 = 1024.0;
 
-/// The presets with their configurations; the paper's has that of the results.
+/// The presets with their configurations; the paper's preset has the configuration of the results.
 pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, Config)> {
     PRESETS.iter().filter_map(|preset| match preset.name {
         PAPER_PRESET => Some((PAPER_PRESET, results.config.clone())),

@@ -10,7 +10,7 @@ use quadrille_charts::Axis;
 /// Entries of the merge buffer on the horizontal axes of Figures 4 and 5.
 const ENTRIES: [u32; 5] = [16, 64, 256, 512, 1024];
 
-/// A figure over the entries of the buffer, with a line per mesh and that of the mean.
+/// A figure over the entries of the buffer, with a line per mesh and one for the mean.
 fn by_entries<'a>(
     figure: &'static Figure,
     results: &'a Results,

@@ -190,7 +190,7 @@ impl Frame {
         Some((none - self.qfm()?) / (none - unbounded))
     }
 
-    /// Shadings with merging over those of Reyes.
+    /// Ratio of the shadings with merging to the shadings of Reyes.
     pub(super) fn over_reyes(&self) -> Option<f64> {
         Some(self.qfm()? / self.reyes()?)
     }

@@ -27,7 +27,7 @@ const LOD_SHARE: f64 = 0.5;
 /// Share of the splats below which a count was probably meant as a percentage.
 const SMALL_SHARE: f64 = 0.01;
 
-/// A conversion: what is read, how it is changed, and what is written.
+/// A conversion: its input, the actions on it, and its output.
 #[derive(Debug, Clone)]
 pub struct Conversion {
     /// Scene files, which are joined.

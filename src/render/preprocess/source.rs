@@ -48,7 +48,7 @@ pub trait SplatSource: Sync {
         scratch: &'a mut SplatBlock,
     ) -> &'a SplatBlock;
 
-    /// The spherical harmonics of a block, which may be gathered in `scratch`: at least those of the lanes in `visible`.
+    /// The spherical harmonics of a block, which may be gathered in `scratch`; only the lanes in `visible` need theirs.
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,

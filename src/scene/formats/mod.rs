@@ -278,7 +278,7 @@ fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
     }
 }
 
-/// The format without a mark whose values the bytes seem to be: what comes through a pipe has no extension.
+/// Format without a mark that the values of the bytes suggest; a pipe has no extension to go by.
 fn by_values(bytes: &[u8]) -> Option<&'static FormatReader> {
     if ksplat::is_likely(bytes) {
         Some(&ksplat::FORMAT)

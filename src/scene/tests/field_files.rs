@@ -1,5 +1,5 @@
 //! Files of the kinds that people have, rebuilt from public reports: each gives its right value or an error that
-//! says what is wrong. `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
+//! names the fault. `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
 //! `PATH | views: NAMES` or `PATH | refused: PART OF THE MESSAGE`.
 #![allow(
     clippy::panic,

@@ -39,7 +39,7 @@ pub struct BlurSettings {
     pub aperture: Option<f64>,
     /// Diameter in pixels of the circle of confusion of points infinitely far away, instead of an aperture.
     pub coc_px: Option<f64>,
-    /// Distance in focus along the view axis in world units; by default that of the centre of the mesh.
+    /// Distance in focus along the view axis in world units; by default the distance of the mesh's centre.
     pub focus: Option<f64>,
     /// Point in focus.
     pub focus_at: Option<[f64; 3]>,

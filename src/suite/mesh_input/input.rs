@@ -122,7 +122,7 @@ impl MeshSettings {
         Ok(input)
     }
 
-    /// Settings that are given, whether they have an effect, and what they are for.
+    /// Settings with whether each is given, whether it has an effect, and its purpose.
     fn uses(&self, content: &Content) -> [(&'static str, bool, bool, &'static str); 13] {
         let is_mesh = matches!(content, Content::Polygons(_));
         let is_cage = is_mesh && !self.tessellate.is_empty();

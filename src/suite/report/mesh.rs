@@ -200,8 +200,8 @@ fn table<'r>(rows: impl Iterator<Item = &'r MeshRow>, columns: &[Column]) -> Str
     table.to_string()
 }
 
-/// The cycles of a unit beside those of the same frame without one, and which ports limit both; `None` if the row has no
-/// unit, or no row shows the frame without one.
+/// The cycles of a unit beside the cycles of the same frame without one, and which ports limit both; `None` if the
+/// row has no unit, or no row shows the frame without one.
 fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
     let frame = |row: &MeshRow| {
         (

@@ -11,7 +11,7 @@ use quadrille_base::image::crop::CropArea;
 use quadrille_base::math::{byte, whole};
 
 choice! {
-    /// What is drawn over a picture.
+    /// Quantities that can be drawn over a picture.
     pub enum Overlay {
         /// Quads of 2x2 pixels that are shaded, coloured by how often each one is
         Quads = "quads",
@@ -53,7 +53,7 @@ const EDGE: [u8; 3] = [220, 0, 0];
 /// Colour of vertices.
 const VERTEX: [u8; 3] = [255, 255, 0];
 
-/// What is drawn over a picture, and where.
+/// An overlay with its position in the picture.
 #[derive(Debug)]
 pub struct OverlayDrawing<'a> {
     /// Title of the legend of shaded quads.

@@ -85,7 +85,7 @@ pub(super) fn encode(
         .map_err(io_error)
 }
 
-/// Converts an error of the encoder; errors of the output stay what they are.
+/// Converts an error of the encoder; errors of the output are returned unchanged.
 fn io_error(error: image::ImageError) -> io::Error {
     match error {
         image::ImageError::IoError(e) => e,

@@ -31,7 +31,7 @@ const HALF: usize = LANES / 2;
 /// differ by less than 1e-12.
 ///
 /// `border` says what lies beyond the edge; `None` leaves out the pixels whose windows reach beyond it. Where no pixel is
-/// left, the similarity is that of zeros beyond the edge.
+/// left, zeros stand beyond the edge.
 pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64 {
     let counted = Counted {
         pair,

@@ -1,4 +1,4 @@
-//! Blocks come back as they were, and sizes are those of the formats.
+//! Decoded blocks equal their input, and sizes follow from the formats.
 
 use quadrille_deferred::memory::bits::{BLOCK_WORDS, Block};
 use quadrille_deferred::memory::codec::*;

@@ -25,8 +25,8 @@ fn active<'t>(
     weighted.filter(|(_, weight)| *weight != 0.0)
 }
 
-/// Number of targets that displace the vertices of a primitive. What they displace besides positions and
-/// normals is left out with a warning.
+/// Number of targets that displace the vertices of a primitive. Displacements of other attributes than positions
+/// and normals are left out with a warning.
 pub(super) fn count(primitive: &Primitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
     let mut count = 0;
     for (target, _) in active(&primitive.targets, weights) {

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use quadrille_scene::cameras::{Flight, fly, fly_keys, orbit};
 use quadrille_scene::{Camera, Intrinsics};
 
-/// Cameras on a circle of radius 4, one unit above what they look at, with y down.
+/// Cameras on a circle of radius 4, one unit above their target, with y down.
 fn ring(count: u32) -> Vec<Camera> {
     let lens = Intrinsics::from_vertical_fov(60, 40, 0.8);
     let (eye, target) = (Vector3::new(4.0, -1.0, 3.0), Vector3::new(0.0, 0.0, 3.0));

@@ -41,7 +41,7 @@ fn a_camera_that_cannot_be_drawn_is_an_error_only_when_it_is_asked_for() {
     for part in ["2 of 4 cameras", "b.jpg, d.jpg", "rotation"] {
         assert!(warnings[0].contains(part), "{warnings:?}");
     }
-    // Indices are those of the file.
+    // Indices count the views of the file.
     assert_eq!(views(&path, "2").unwrap().0, ["c"]);
     assert_eq!(views(&path, "1..3").unwrap().0, ["c"]);
     for list in ["b", "b.jpg", "1"] {

@@ -13,7 +13,7 @@ use super::separable::Separable;
 /// is computed in double precision, since variances are small differences of large means.
 ///
 /// `border` says what lies beyond the edge; `None` leaves out the pixels whose windows reach beyond it. Where no pixel is
-/// left, the similarity is that of zeros beyond the edge.
+/// left, zeros stand beyond the edge.
 pub(super) fn ssim(pair: &Pair, border: Option<Border>) -> f64 {
     let window = window();
     let margin = match border {
