@@ -42,6 +42,7 @@ mod memory;
 mod mesh;
 mod mesh_learn;
 mod mesh_look;
+mod page_tables;
 mod plot;
 mod probe;
 mod remedies;
@@ -55,6 +56,7 @@ mod usage;
 #[cfg(all(unix, feature = "view"))]
 mod view;
 mod views;
+mod vr_pipe_docs;
 
 #[path = "../support/mod.rs"]
 mod support;
