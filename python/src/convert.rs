@@ -20,7 +20,7 @@ use crate::errors::to_python;
 use crate::run::{Call, Stage, run};
 use crate::scene::output_format;
 
-/// What is converted.
+/// Inputs and output of a conversion, and its actions.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Conversions {

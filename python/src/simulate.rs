@@ -27,7 +27,7 @@ pub(crate) fn presets() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name).collect()
 }
 
-/// What is simulated.
+/// Methods to simulate, and their configuration.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Machines {

@@ -35,7 +35,7 @@ def render(
 
     Parameters
     ----------
-    scene, camera : what is drawn.
+    scene, camera : the scene, and the camera that sees it.
     profile : the renderer whose picture it is, one of `profiles`; by default the one that the scene was trained for.
     layers : names of layers beside the colours: ``"depth"``, ``"depth-sum"``, ``"depth-inverse"``,
         ``"depth-median"``, ``"alpha"``, ``"normal"``, ``"id"``, ``"count"``, ``"top:8"`` (``top-id``, ``top-weight``).
@@ -43,7 +43,7 @@ def render(
     stop : rule for when a pixel stops, in place of the profile's: ``"none"``, ``"inria"``, ``"gsplat"``, ``"hw"``.
     background : an opaque grey or colour [3]; by default the picture is transparent where nothing covers it.
     reference : draw with the scalar reference renderer, which defines the picture and is slow.
-    threads : number of threads; by default that of `set_threads`.
+    threads : number of threads; by default the number of `set_threads`.
 
     Raises
     ------
@@ -124,14 +124,14 @@ def simulate(
 
     Parameters
     ----------
-    scene, camera : what is drawn.
+    scene, camera : the scene, and the camera that sees it.
     variants : the methods: ``"baseline"``, ``"het"``, ``"qm"``, ``"het+qm"``, ``"multipass:N"``, ``"interlock"``,
         ``"compute"``, ``"gscore"``.
     preset : the emulated GPU, one of `presets`.
     settings : fields of the configuration by their names, such as ``{"tc.bins": 64}``.
     profile : as in `render`.
     maps : also return ``maps``: for each variant of the pipeline, counts per pixel by name, [H, W] of uint32.
-    threads : number of threads; by default that of `set_threads`.
+    threads : number of threads; by default the number of `set_threads`.
     progress : True for a bar, or a function of the stage, the work done, and the work in all.
 
     Returns
