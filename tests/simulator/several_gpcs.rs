@@ -294,4 +294,14 @@ fn the_geometry_units_scale() {
     let narrow = scaling(&draw, &narrow);
     assert!(["vertex", "dram"].contains(&narrow[4].2), "{}", narrow[4].2);
     assert!(narrow[4].1 >= 48_000 * 48 / 167);
+    // The table of the page.
+    let page = include_str!("../../docs/simulator.md");
+    for (at, (gpcs, ..)) in of_8.iter().enumerate() {
+        let cells = [&of_8, &ample, &narrow].map(|column| {
+            let (_, cycles, port) = column[at];
+            format!(" | {},{:03} | `{port}`", cycles / 1000, cycles % 1000)
+        });
+        let row = format!("\n| {gpcs}{}", cells.concat());
+        assert!(page.contains(&row), "docs/simulator.md: {row}");
+    }
 }
