@@ -2,7 +2,8 @@
 //!
 //! A block fenced as `sh` is run whole by a shell, in a folder of its own with links to `scenes` and
 //! `benches`. Of a block fenced as `sh slow`, which would take minutes, the flags are checked against
-//! the help of the command, and so are those of commands in tables.
+//! the help of the command, and so are the flags of commands in tables. Where a block fenced as `text` follows a
+//! block that is run, its lines are printed.
 #![cfg(unix)]
 
 use std::fs;
@@ -14,12 +15,30 @@ use crate::support::{shared, skipped};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quadrille");
 
+/// Relative difference of numbers in an output of another machine, whose vectors may round otherwise.
+const ROUNDING: f64 = 1e-3;
+
 /// A fenced block of shell commands.
+#[derive(Default)]
 struct Block {
     /// Page and line, for messages.
     place: String,
     is_slow: bool,
     commands: String,
+    /// Lines that the commands print, as a block fenced as `text` behind this one shows them. `...` stands for others.
+    output: Vec<String>,
+    /// Whether the output has times of a machine: the block is fenced as `text times`.
+    has_times: bool,
+}
+
+/// The part of a page that a line is in.
+#[derive(PartialEq)]
+enum Part {
+    Prose,
+    Commands,
+    /// Behind a block of commands, where its output may begin.
+    BehindCommands,
+    Output,
 }
 
 fn root() -> PathBuf {
@@ -42,22 +61,37 @@ fn blocks(page: &Path) -> Vec<Block> {
     let name = page.file_name().unwrap().to_str().unwrap();
     let text = fs::read_to_string(page).unwrap();
     let mut blocks: Vec<Block> = Vec::new();
-    let mut inside = false;
+    let mut part = Part::Prose;
     for (line, number) in text.lines().zip(1..) {
-        if let Some(info) = line.strip_prefix("```") {
-            inside = matches!(info, "sh" | "sh slow") && !inside;
-            if inside {
+        let fence = line.strip_prefix("```");
+        part = match (fence, part) {
+            (Some(""), Part::Commands) => Part::BehindCommands,
+            (Some(info @ ("sh" | "sh slow")), _) => {
                 blocks.push(Block {
                     place: format!("{name}:{number}"),
                     is_slow: info == "sh slow",
-                    commands: String::new(),
+                    ..Block::default()
                 });
+                Part::Commands
             }
-        } else if inside {
-            let commands = &mut blocks.last_mut().unwrap().commands;
-            *commands += &line.replace("cargo run --release --", "quadrille");
-            commands.push('\n');
-        }
+            (Some(info @ ("text" | "text times")), Part::BehindCommands) => {
+                blocks.last_mut().unwrap().has_times = info == "text times";
+                Part::Output
+            }
+            (None, Part::Commands) => {
+                let commands = &mut blocks.last_mut().unwrap().commands;
+                *commands += &line.replace("cargo run --release --", "quadrille");
+                commands.push('\n');
+                Part::Commands
+            }
+            (None, Part::Output) => {
+                let shown = Some(line.to_owned()).filter(|line| line != "..." && !line.is_empty());
+                blocks.last_mut().unwrap().output.extend(shown);
+                Part::Output
+            }
+            (None, Part::BehindCommands) if line.is_empty() => Part::BehindCommands,
+            _ => Part::Prose,
+        };
     }
     // The test command is the one that runs this test.
     blocks.retain(|block| !block.commands.starts_with("cargo test"));
@@ -81,6 +115,7 @@ fn commands_in_tables(page: &Path) -> Vec<Block> {
             place: format!("{name}:{number}"),
             is_slow: true,
             commands: code.to_owned(),
+            ..Block::default()
         })
         .collect()
 }
@@ -136,6 +171,27 @@ fn run(block: &Block, shared: &Path) {
         block.place,
         block.commands
     );
+    let printed = format!("{}{errors}", String::from_utf8_lossy(&output.stdout));
+    for shown in &block.output {
+        let is_printed = printed
+            .lines()
+            .any(|line| is_like(shown, line, block.has_times));
+        assert!(is_printed, "{}: {shown}\nis not in\n{printed}", block.place);
+    }
+}
+
+/// Whether two lines have the same words and, except for rounding or where `times` differ, the same numbers.
+fn is_like(shown: &str, printed: &str, times: bool) -> bool {
+    let number = |word: &str| {
+        let digits = word.trim_end_matches(['x', '%', 'M', ',', ';']);
+        digits.parse::<f64>().ok()
+    };
+    let [shown, printed] = [shown, printed].map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let is_alike = |(a, b): (&&str, &&str)| match number(a).zip(number(b)) {
+        Some((a, b)) => times || (a - b).abs() <= ROUNDING * a.abs().max(b.abs()),
+        None => a == b,
+    };
+    shown.len() == printed.len() && shown.iter().zip(&printed).all(is_alike)
 }
 
 #[test]
