@@ -5,8 +5,8 @@ usage: benches/compare_builds.py OLD NEW [--shared DIR] [--quick] [--time RUNS]
 
 Runs the same commands with both programs and compares pictures byte for byte and JSON documents
 value for value, without host times. `--shared` names a folder with trained scenes and meshes;
-without it only the scenes of this repository are used. `--time` also runs render, sim and mesh in
-pairs and prints the median ratio NEW / OLD of the host times.
+without it only the scenes of this repository are used. `--time` also runs render, sim, mesh and deferred in
+pairs and prints the median ratios NEW / OLD of the host times and of the whole processes.
 Exits with 1 when anything differs.
 """
 
@@ -180,6 +180,9 @@ def cases(shared, quick):
         yield Case("render", "render", path, *cameras, "--view", "0", "-o", "{out}/a.npy", "--backend", "reference")
         yield Case("render", "render", path, "--width", "200", "-o", "{out}/auto.npy")
         yield Case("info", "info", path, "--json")
+        # SPZ has a range of positions.
+        for ending, more in (("ply", []), ("spz", ["--drop-outside"]), ("sog", []), ("glb", [])):
+            yield Case("convert", "convert", path, "-o", f"{{out}}/a.{ending}", *more)
     # `--variant` is the alias of `--method` that older builds know.
     for name, path, cameras in splats[: 3 if quick else 8]:
         yield Case("sim", "sim", path, *cameras, "--view", "0", "--variant", "all", "-o", "{out}/{variant}.npy",
@@ -212,6 +215,11 @@ def cases(shared, quick):
         for more in (["--msaa", "1,4,16"], ["--msaa", "4", "--coarse", "--psnr"], ["--msaa", "8", "--cull", "grids"]):
             yield Case("mesh", "mesh", *mesh, *size, *more, *units)
         yield Case("mesh", "mesh", *mesh, *size, "--msaa", "4", "--unit", "none,qfm,pmu", "--cycles", "--json")
+    blur = ["--spin", "0,1,0,2", "--coc-px", "4", "--traffic"]
+    shading = ["--pipeline", "msaa,cached-decoupled,cached-decoupled+z,sds", "--grid", "pixel,adaptive"]
+    outputs = ["-o", "{out}/{variant}.png", "--heat", "{out}/heat.{variant}.png", "--json"]
+    for mesh in [["arcade", "--tessellate", "200"], ["frog"], *([[m / "flighthelmet/FlightHelmet.gltf"]] if shared else [])]:
+        yield Case("deferred", "deferred", *mesh, *size, *blur, *shading, *outputs)
     if shared:
         spot = m / "spot/spot_triangulated.obj"
         ply = Path(tempfile.gettempdir()) / "compare_builds_spot.ply"
@@ -221,7 +229,7 @@ def cases(shared, quick):
 
 
 def timed(programs, shared, runs):
-    """Median ratios NEW / OLD of the host times that the programs themselves report."""
+    """Median ratios NEW / OLD of the host times that the programs themselves report, and of the whole processes."""
     scene = (shared / "scenes/truck.ply") if shared else ROOT / "scenes/island.ply"
     cameras = (shared / "scenes/truck.cameras.json") if shared else ROOT / "scenes/island.cameras.json"
     mesh = [shared / "meshes/bigguy/bigguy.obj", "--tessellate", "0.5"] if shared else ["plane", "--tessellate", "0.5"]
@@ -246,18 +254,23 @@ def timed(programs, shared, runs):
         "mesh": (["mesh", *mesh, *size, "--unit", "none,qfm,pmu", "--json"], frame),
         "mesh --cycles": (["mesh", *mesh[:1], *mesh[1:2], "2", "--width", "864", "--height", "540", "--msaa", "4",
                            "--unit", "none,qfm,pmu", "--cycles", "--json"], None),
+        "deferred": (["deferred", "arcade", "--tessellate", "200", "--width", "1280", "--height", "720", "--spin", "0,1,0,2",
+                      "--coc-px", "4", "--json"], None),
     }
     for name, (arguments, of) in jobs.items():
-        ratios = []
+        ratios = {"host times": [], "whole process": []}
         for _ in range(runs):
             times = []
             for program in programs:
                 start = time.perf_counter()
                 out = subprocess.run([program, *map(str, arguments)], capture_output=True, check=True).stdout
-                times.append(of(json.loads(out)) if of else time.perf_counter() - start)
-            ratios.append(times[1] / times[0])
-        spread = f"{min(ratios):.3f} to {max(ratios):.3f}"
-        print(f"time {name:15} new / old {statistics.median(ratios):.3f} ({spread}, {runs} pairs)")
+                whole = time.perf_counter() - start
+                times.append((of(json.loads(out)) if of else whole, whole))
+            for of_kind, (old, new) in zip(ratios.values(), zip(*times)):
+                of_kind.append(new / old)
+        for kind, of_kind in ratios.items():
+            spread = f"{min(of_kind):.3f} to {max(of_kind):.3f}"
+            print(f"time {name:15} {kind:13} new / old {statistics.median(of_kind):.3f} ({spread}, {runs} pairs)")
 
 
 def main():
