@@ -110,6 +110,17 @@ impl TileGrid {
         self.columns * self.rows
     }
 
+    /// The rows of this band in the grid that it is a part of.
+    pub(super) fn rows_in(self, whole: Self) -> Range<usize> {
+        let first = self.first_row - whole.first_row;
+        first..first + self.rows
+    }
+
+    /// The first row of the grid.
+    pub(super) fn row(self) -> Self {
+        Self { rows: 1, ..self }
+    }
+
     /// The tiles of this band in the grid that it is a part of.
     pub(super) fn tiles_in(self, whole: Self) -> Range<usize> {
         let first = (self.first_row - whole.first_row) * self.columns;

@@ -10,7 +10,7 @@ use super::bin::TileGrid;
 use super::clock::{Clock, Timing};
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::LEAST_ALPHA;
-use super::renderer::{Renderer, area_of_tile, rows_by_tile};
+use super::renderer::{Renderer, area_of_tile, rows_by_tile, strips};
 use super::runs::BATCH;
 use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile, TileArea};
 use super::tile_layers::{BLOCKS, FloatLanes, accumulate};
@@ -206,24 +206,31 @@ impl Renderer {
         let size = [camera.width, camera.height];
         let task = timing.1;
         let grid = TileGrid::new(size[0], size[1]);
-        let mut values = rows_by_tile(picture.values, (size[0], channels.channels()), grid);
-        let mut alphas = rows_by_tile(picture.alphas, (size[0], 1), grid);
+        let (of_values, of_alphas) = ((size[0], channels.channels()), (size[0], 1));
+        let mut values = strips(picture.values, of_values);
+        let mut alphas = strips(picture.alphas, of_alphas);
         self.each_band(grid, settings, timing, |listed, band| {
-            let tiles = band.tiles_in(grid);
-            let rows = tiles.start * TILE_PX..tiles.end * TILE_PX;
-            let values = values[rows.clone()].par_chunks_mut(TILE_PX);
-            let tiles = values.zip(alphas[rows].par_chunks_mut(TILE_PX));
-            let drawn = tiles.with_max_len(1).enumerate();
-            let drawn = drawn.map(|(index, (values, alphas))| {
-                if task.is_cancelled() {
-                    return 0;
-                }
-                let tile = ListedTile {
-                    area: area_of_tile(index, band, size),
-                    splats: listed.projected.slots(),
-                    list: listed.bins.tile(index),
-                };
-                tile.draw(settings, channels, values, alphas)
+            let rows = band.rows_in(grid);
+            let strips = values[rows.clone()].par_iter_mut().zip(&mut alphas[rows]);
+            let drawn = strips.with_max_len(1).enumerate();
+            let drawn = drawn.map(|(row, (values, alphas))| {
+                let mut values = rows_by_tile(values, of_values, band.row());
+                let mut alphas = rows_by_tile(alphas, of_alphas, band.row());
+                let tiles = values.par_chunks_mut(TILE_PX);
+                let tiles = tiles.zip(alphas.par_chunks_mut(TILE_PX)).with_max_len(1);
+                let drawn = tiles.enumerate().map(|(column, (values, alphas))| {
+                    if task.is_cancelled() {
+                        return 0;
+                    }
+                    let index = row * band.columns + column;
+                    let tile = ListedTile {
+                        area: area_of_tile(index, band, size),
+                        splats: listed.projected.slots(),
+                        list: listed.bins.tile(index),
+                    };
+                    tile.draw(settings, channels, values, alphas)
+                });
+                drawn.sum::<u64>()
             });
             drawn.sum()
         })

@@ -305,21 +305,25 @@ impl Renderer {
     ) -> u64 {
         let picture = [camera.width, camera.height];
         let task = timing.1;
-        let mut rows = rows_by_tile(pixels, (picture[0], 1), grid);
+        let mut strips = strips(pixels, (picture[0], 1));
         self.each_band(grid, settings, timing, |listed, band| {
-            let tiles = band.tiles_in(grid);
-            let rows = &mut rows[tiles.start * TILE_PX..tiles.end * TILE_PX];
-            let tiles = rows.par_chunks_mut(TILE_PX).with_max_len(1);
-            let drawn = tiles.enumerate().map(|(index, rows)| {
-                if task.is_cancelled() {
-                    return 0;
-                }
-                let area = area_of_tile(index, band, picture);
-                let (splats, list) = (listed.projected.slots(), listed.bins.tile(index));
-                let rows = &mut rows[..area.size_px[1]];
-                let mut tile = Tile::new(area);
-                raster::draw(&mut tile, splats, list, settings, rows, &mut ());
-                tile.fragments_blended
+            let strips = strips[band.rows_in(grid)].par_iter_mut();
+            let drawn = strips.with_max_len(1).enumerate().map(|(row, strip)| {
+                let mut rows = rows_by_tile(strip, (picture[0], 1), band.row());
+                let tiles = rows.par_chunks_mut(TILE_PX).with_max_len(1);
+                let drawn = tiles.enumerate().map(|(column, rows)| {
+                    if task.is_cancelled() {
+                        return 0;
+                    }
+                    let index = row * band.columns + column;
+                    let area = area_of_tile(index, band, picture);
+                    let (splats, list) = (listed.projected.slots(), listed.bins.tile(index));
+                    let rows = &mut rows[..area.size_px[1]];
+                    let mut tile = Tile::new(area);
+                    raster::draw(&mut tile, splats, list, settings, rows, &mut ());
+                    tile.fragments_blended
+                });
+                drawn.sum::<u64>()
             });
             drawn.sum()
         })
@@ -429,6 +433,13 @@ pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> T
         size_px: [0, 1].map(|axis| TILE_PX.min(picture_px[axis] - first_px[axis])),
         picture_px,
     }
+}
+
+/// Divides a picture of a width and a number of values per pixel into the parts that rows of tiles cover. Each is divided
+/// further by the thread that draws it: to divide a whole picture takes a hundredth of a frame.
+pub(super) fn strips<T>(pixels: &mut [T], (width, values): (u32, usize)) -> Vec<&mut [T]> {
+    let strips = pixels.chunks_mut(width as usize * values * TILE_PX);
+    strips.collect()
 }
 
 /// Divides a picture of a width and a number of values per pixel into the rows of each tile: [`TILE_PX`] slices per
