@@ -186,7 +186,7 @@ fn each<T>(splats: &Lanes<ProjectedSplat>, value: impl Fn(&ProjectedSplat) -> T)
     std::array::from_fn(|lane| value(&splats[lane]))
 }
 
-/// Writes the first lanes to an array that ends behind them or later. Most take all, by stores in place of a call.
+/// Writes lanes to an array of at most sixteen values. The common case of sixteen compiles to stores in place of a call.
 #[inline(always)]
 fn store<T: Copy>(array: &mut [T], lanes: &Lanes<T>) {
     match array.first_chunk_mut() {

@@ -215,7 +215,7 @@ impl Drop for StreamedLines<'_> {
 pub enum CacheLevel {
     /// For lines that are needed soon.
     First,
-    /// For lines that are needed later: more of them may be on their way than to the first level.
+    /// For lines that are needed later: more of them may be in flight than to the first level.
     Second,
 }
 

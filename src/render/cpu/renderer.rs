@@ -436,7 +436,7 @@ pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> T
 }
 
 /// Divides a picture of a width and a number of values per pixel into the parts that rows of tiles cover. Each is divided
-/// further by the thread that draws it: to divide a whole picture takes a hundredth of a frame.
+/// further by the thread that draws it: dividing a whole picture at once takes a hundredth of a frame's time.
 pub(super) fn strips<T>(pixels: &mut [T], (width, values): (u32, usize)) -> Vec<&mut [T]> {
     let strips = pixels.chunks_mut(width as usize * values * TILE_PX);
     strips.collect()

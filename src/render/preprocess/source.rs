@@ -8,8 +8,8 @@ use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients
 
 /// Coefficients per channel of the highest degree, 4, without the constant one.
 pub(super) const MOST_REST: usize = rest_coefficients(4);
-/// Distances in blocks at which coefficients are prefetched: the first level of the caches has not as many lines on their
-/// way as memory takes to answer, so the second one fetches them before.
+/// Distances in blocks at which coefficients are prefetched. The first level of the caches cannot have enough lines in flight
+/// to cover the latency of memory, so the second level fetches them earlier.
 const COEFFICIENTS_AHEAD: [(usize, CacheLevel); 2] =
     [(2, CacheLevel::First), (4, CacheLevel::Second)];
 /// Cache lines per block.
