@@ -45,7 +45,7 @@ impl DrawnView<'_> {
         let half = [self.camera.width, self.camera.height].map(|side| side as f32 / 2.0);
         let shapes = ProjectedSplat::shapes(level, splats);
         let whole = |radius| i32::try_from(radius).unwrap_or(i32::MAX);
-        // The number of the scene itself where it can be had: its logarithm gives it less exactly.
+        // Without a factor, the caller's own number: to recover it from its logarithm would round it.
         let opacities = match self.profile.opacity_factor {
             OpacityFactor::None => each(splats, |splat| self.opacities[splat.index as usize]),
             OpacityFactor::Determinants { .. } => each(splats, ProjectedSplat::opacity),
@@ -180,7 +180,7 @@ pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResu
     names.map(join).collect()
 }
 
-/// A value of each of sixteen splats. Unlike `map`, it does not copy them.
+/// A value of each of sixteen splats, which `map` of an array would copy first.
 #[inline(always)]
 fn each<T>(splats: &Lanes<ProjectedSplat>, value: impl Fn(&ProjectedSplat) -> T) -> Lanes<T> {
     std::array::from_fn(|lane| value(&splats[lane]))

@@ -101,7 +101,7 @@ impl Projected {
                 if task.is_cancelled() {
                     return 0;
                 }
-                // The splats of a large frame have left the caches when they are drawn, and no small one is slower.
+                // Splats of a large frame have left the caches by the time they are drawn; small frames are no slower.
                 stream_lines(bytemuck::cast_slice_mut(slots), |splats_out| {
                     let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
                     match (view.projection, level) {
