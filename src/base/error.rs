@@ -144,7 +144,7 @@ impl Error {
         }
     }
 
-    /// Creates an [`Error::Argument`] about a `word` that is none of `names`. It proposes the nearest name.
+    /// Creates an [`Error::Argument`] about a `word` that is not among `names`. The error proposes the nearest name.
     pub fn unknown_name<'a>(
         what: impl Into<String>,
         expected: impl Into<String>,

@@ -210,8 +210,8 @@ fn part_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     PART_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path that the symbolic link `path` points at, also if no file exists there; `path` itself if it
-/// is no link.
+/// The path that the symbolic link `path` points at, also if no file exists there; `path` itself if it is
+/// not a link.
 fn link_target(path: &Path) -> PathBuf {
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {

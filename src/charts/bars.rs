@@ -1,4 +1,4 @@
-//! Bars in groups, side by side or stacked; on a logarithmic axis, where a length is no ratio, dots.
+//! Bars in groups, side by side or stacked; on a logarithmic axis, where lengths are not ratios, dots.
 
 use crate::axis::{Axis, Scale, measured};
 use crate::canvas::Canvas;

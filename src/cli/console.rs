@@ -96,7 +96,7 @@ impl Verbosity {
     }
 
     /// Creates the task of a call whose progress counts `what`. Its bar is hidden for a single step, if stderr
-    /// is no terminal, and if quiet.
+    /// is not a terminal, and if quiet.
     pub(crate) fn progress(self, what: &str) -> Progress {
         let template =
             format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
@@ -147,12 +147,12 @@ impl Messages for Verbosity {
 }
 
 /// Writes a page to standard output, with the control characters of names escaped. A closed pipe (`| head`) is
-/// no error.
+/// not an error.
 pub(crate) fn print(page: impl AsRef<str>) -> Result<()> {
     print_bytes(plain(page.as_ref()).as_bytes())
 }
 
-/// As [`print`], for content that is no page.
+/// As [`print`], for binary content.
 pub(crate) fn print_bytes(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {

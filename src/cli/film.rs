@@ -241,7 +241,7 @@ impl Film<'_> {
         if self.is_stdout() {
             let stdout = std::io::stdout();
             let written = write(&mut std::io::BufWriter::new(stdout.lock()));
-            // A reader that has seen enough is no error.
+            // A reader that closes the pipe early is not an error.
             if let Err(error) = written.or_else(|e| match e.kind() {
                 ErrorKind::BrokenPipe => Ok(()),
                 _ => Err(e),

@@ -3,8 +3,7 @@
 use super::console::{Exit, fail};
 use quadrille_base::image::metrics::Comparison;
 
-/// Reports as an error that the PSNR of any of the compared pictures, which have names, is below `least_db`. `what` is
-/// what a name names.
+/// Reports an error if the PSNR of any of the named pictures is below `least_db`. `what` says what a name stands for.
 pub(super) fn check_psnr<'a>(
     compared: impl IntoIterator<Item = (&'a str, &'a Comparison)>,
     what: &str,

@@ -237,7 +237,7 @@ const WHOLE_PIXELS: u64 = 1 << 26;
 /// Extensions of films that this program does not write.
 const OTHER_FILMS: [&str; 6] = ["gif", "webm", "mov", "mkv", "avi", "m4v"];
 
-/// What `-o` takes in place of `path`, which is no picture.
+/// The names that `-o` takes, for an error about `path`, which is not the name of a picture.
 fn expected_for(path: &Path) -> String {
     let pictures = "a name that ends in .png, .jpg, .webp, .exr or .npy, or -";
     let extension = path.extension().and_then(|extension| extension.to_str());

@@ -300,7 +300,7 @@ fn prepare_outputs(
     pictures.try_for_each(|picture| outputs.add("--resume", &note_of(&picture)))
 }
 
-/// What decides the pictures, besides the cameras.
+/// Hash of the scene and of all settings that the pictures depend on, without the cameras.
 fn resume(args: &Args, profile: &Profile) -> Result<Resume> {
     let flags = &args.flags;
     let (backend, background, layers) = (flags.backend, flags.draw.background, &flags.layers);

@@ -13,7 +13,7 @@ use quadrille_base::output::write_whole;
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
-/// What decides all pictures of a call.
+/// Hash of the scenes and settings that the pictures of a call depend on.
 pub(super) struct Resume {
     hash: u64,
 }
@@ -63,8 +63,8 @@ impl Resume {
         Ok(self)
     }
 
-    /// Whether files, whose first one has the note, are there as this call would write them. `what` tells what
-    /// decides them besides the settings, such as the camera.
+    /// Whether files exist as this call would write them; the note lies beside the first one. `what` describes the
+    /// inputs besides the settings, such as the camera.
     pub(super) fn is_made(&self, what: &str, files: &[PathBuf]) -> bool {
         let Some(note) = files.first().map(|picture| note_of(picture)) else {
             return false;

@@ -34,7 +34,7 @@ pub trait PairSource {
     /// Whether the other pairs are still compared if one cannot be.
     fn has_independent_pairs(&self) -> bool;
 
-    /// Returns what has to be said about the pictures loaded last, one sentence each, once.
+    /// Returns the warnings about the pictures loaded last, one sentence each, and clears them.
     fn take_warnings(&mut self) -> Vec<String> {
         Vec::new()
     }

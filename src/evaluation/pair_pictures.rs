@@ -16,7 +16,7 @@ use quadrille_base::image::resize::{ResizedValues, resized};
 pub(super) const MOST_SHOWN: usize = 250;
 /// Widths in pixels to which pictures are reduced until all three fit (assumed). Their own width comes first.
 const WIDTHS_PX: [u32; 8] = [1600, 1280, 960, 800, 640, 480, 320, 200];
-/// Quality of the pictures, 1 to 100 (assumed): errors of the compression are below what a page shows.
+/// Quality of the pictures, 1 to 100 (assumed): errors of the compression are smaller than the differences that a page shows.
 const QUALITY: u8 = 85;
 
 /// The pictures of a pair as base64 of JPEG.

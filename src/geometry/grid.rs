@@ -135,7 +135,7 @@ pub fn batch_runs(source: &dyn GridSource) -> Vec<Range<usize>> {
 pub struct DrawRun {
     /// The batches.
     pub batches: Range<usize>,
-    /// Whether the materials are blended with what lies behind.
+    /// Whether the materials are blended with the surfaces behind them.
     pub is_blended: bool,
 }
 

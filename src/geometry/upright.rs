@@ -24,7 +24,7 @@ const FULL: f64 = 0.6;
 /// contradicts it clearly: its support along z
 ///
 /// - is much larger than along y, where wheels and feet support little;
-/// - is no rim of a scan, which has a large one behind. The open bottom of a body with two planes of symmetry counts;
+/// - is not a rim, as the open back of a scan is. The open bottom of a body with two planes of symmetry counts;
 /// - takes most of the outline from above, or the mesh has a left and a right that stand beside z;
 /// - differs from the top, as for all that stands.
 pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> bool {

@@ -137,7 +137,7 @@ impl Screen for DrawState<'_> {
 
     #[inline]
     fn hides(&self, tile: &RasterTile) -> bool {
-        // The rectangle of a stencil update is none of the splats, and has no depth.
+        // The rectangle of a stencil update is not a splat and has no depth.
         let splat = self.draw.splats.get(tile.primitive as usize);
         splat.is_some_and(|s| self.framebuffer.hides(tile.tile, tile.quarter, s.depth))
     }

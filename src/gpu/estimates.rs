@@ -79,7 +79,7 @@ pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
     })
 }
 
-/// What an estimate of a method's energy cannot be taken for, as a warning.
+/// Warning about an estimate of energy above the power of a real GPU.
 pub fn energy_warning(method: Method, estimate: &EnergyEstimate) -> Option<String> {
     estimate.exceeds_rail().then(|| {
         format!(

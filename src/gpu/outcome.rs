@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// The result of the graphics pipeline, if it is one.
+    /// The result of a method of the graphics pipeline; `None` for the other methods.
     pub fn pipeline(&self) -> Option<&SimulationResult> {
         match self {
             Self::Pipeline(_, result) => Some(result),
@@ -56,7 +56,7 @@ impl Outcome {
         }
     }
 
-    /// The result of the graphics pipeline by value, if it is one.
+    /// The same by value.
     pub fn into_pipeline(self) -> Option<SimulationResult> {
         match self {
             Self::Pipeline(_, result) => Some(*result),

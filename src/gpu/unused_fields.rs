@@ -12,13 +12,13 @@ use quadrille_machine::{Field, OptionalPart};
 pub struct UnusedField {
     /// `unit.field`.
     pub name: String,
-    /// The unit that would read it; no method has it.
+    /// The unit that would read the field; no method of the run has this unit.
     pub lacks: &'static str,
 }
 
 impl Config {
     /// Fields with other values than in `base` that no run of `methods` reads. The estimates of frame times
-    /// and energy are made behind a run and are no part of it.
+    /// and energy are computed after a run and are not part of it.
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);

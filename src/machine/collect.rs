@@ -108,7 +108,7 @@ impl UnitCycles {
     }
 
     /// The same as [`UnitCycles::occupancy`] with the cycles in which the port's storage was full. Storage in front of a slow unit
-    /// fills up too, so they are no sign of a limit while another port is occupied.
+    /// fills up too, so they do not indicate a limit while another port is occupied.
     fn occupancy_with_storage(&self) -> f64 {
         self.occupancy() + self.share(self.idle(StallReason::Full))
     }

@@ -4,7 +4,7 @@ use super::statistics::{Counter, Statistics};
 use super::timing::{Cycle, MAX_WINDOWS};
 use quadrille_base::math::index;
 
-/// What a ledger records.
+/// Resolution of a ledger, in space and in time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LedgerSpec {
     /// Number of screen tiles; 0 if nothing is recorded by tile.

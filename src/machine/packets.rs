@@ -146,14 +146,14 @@ impl ShadedQuads {
         &mut self.places
     }
 
-    /// Makes the first `count` places the quads, which have `fragments` in all.
+    /// Sets the number of quads, which are the first `count` slots, and the total of their fragments.
     #[inline]
     pub fn keep(&mut self, count: usize, fragments: u64) {
         self.len = count.min(WARP_QUADS);
         self.fragments = fragments;
     }
 
-    /// Makes the places with a surviving fragment the quads, in order, which have `fragments` in all.
+    /// Keeps the quads with a surviving fragment, in order; `fragments` is their total.
     #[inline]
     pub fn keep_surviving(&mut self, fragments: u64) {
         let mut kept = 0;

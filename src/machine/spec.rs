@@ -36,7 +36,7 @@ pub struct Field {
     pub name: String,
     /// Value as TOML.
     pub value: String,
-    /// Names that the field may have instead; none of a field that is no enumeration.
+    /// Names that the field accepts; empty unless it is an enumeration.
     pub names: &'static [&'static str],
     /// Meaning of the field, with its unit.
     pub meaning: &'static str,

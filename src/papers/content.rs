@@ -48,7 +48,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Whether ours keeps to a published bound; `None` of a number that is no bound, and without ours.
+    /// Whether our number keeps to a published bound; `None` if the published number is not a bound or ours is missing.
     pub(crate) fn holds(&self) -> Option<bool> {
         let (ours, bound) = (self.ours.filter(|n| n.is_finite())?, self.published.value);
         match self.published.statistic {

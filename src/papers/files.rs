@@ -11,12 +11,12 @@ use crate::typeset;
 use quadrille_base::error::Result;
 use quadrille_base::output::write_whole;
 
-/// What has been written.
+/// Result of [`write`].
 #[derive(Debug)]
 pub struct Written {
     /// The page.
     pub index: PathBuf,
-    /// What the chosen figures lack, each result once.
+    /// Results that the chosen figures lack, each once.
     pub missing: Vec<String>,
 }
 

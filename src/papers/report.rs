@@ -6,7 +6,7 @@ use crate::table::{Cell, Column, Table};
 use crate::{correlation, deferred_figures, figures, merging_figures};
 use quadrille_suite::Program;
 
-/// What a report is drawn from.
+/// Results that a report is drawn from.
 pub struct Inputs {
     /// Results of splats, for the figures of the VR-Pipe paper.
     pub splats: Option<figures::results::Results>,

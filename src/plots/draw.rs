@@ -117,7 +117,7 @@ impl Plot {
         Ok(())
     }
 
-    /// What the points are made of. `used` are the columns that tell points apart.
+    /// Remarks on points that combine several rows. `used` are the columns that distinguish points.
     fn remarks(&self, fields: &Fields, grid: &Grid, used: &[usize]) -> Vec<String> {
         let (mut varying, most) = grid.varying(fields);
         varying.retain(|name| used.iter().all(|column| fields.name(*column) != name));

@@ -28,7 +28,7 @@ pub struct Plotted {
     /// Headings and rows of the plotted numbers.
     pub(crate) table: Vec<Vec<String>>,
     pub(crate) layout: Layout,
-    /// What a reader should know about the points: combined rows, missing values.
+    /// Remarks on the points, such as combined rows and missing values.
     pub remarks: Vec<String>,
 }
 

@@ -68,7 +68,7 @@ impl Grid {
     /// series and x without a line. `limit` bounds the number of cells.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a value that is no number, and for too many cells.
+    /// [`Error::Argument`] for a value that is not a number, and for too many cells.
     pub(crate) fn new(
         fields: &Fields,
         lines: &[usize],

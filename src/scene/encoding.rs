@@ -26,8 +26,8 @@ pub struct SceneEncoding {
     pub losses: &'static str,
     /// Further remarks, such as how other renderers of the format draw it.
     pub notes: Vec<String>,
-    /// What the file states that changes its picture and is unknown or not drawn, and content that was left
-    /// out, one sentence each.
+    /// Warnings about unknown or ignored statements of the file that would change its picture, and about content
+    /// that was left out, one sentence each.
     pub warnings: Vec<String>,
 }
 

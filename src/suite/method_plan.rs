@@ -83,7 +83,7 @@ impl Plan {
         for at in 0..self.jobs.len() {
             let choice = choose(&self.candidate(at));
             if choice.has_details {
-                // Rows with details are no rows of `bench`, nor the other way round.
+                // Rows with details are kept apart: `bench` does not reuse them, and its rows lack the details.
                 let key = &mut self.jobs[at].key;
                 let mut hash = Fnv1a::default();
                 // Writing to a hash cannot fail.

@@ -34,10 +34,10 @@ fn number(text: &str) -> Option<Number> {
     })
 }
 
-/// The values of a range as texts; `None` for a text that is no range.
+/// The values of a range as texts; `None` for a text without the form of a range.
 ///
 /// # Errors
-/// The expectation of a range that is none.
+/// The expected form, for a range that is empty or not one.
 pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
     let Some((from, rest)) = text.split_once(DOTS) else {
         return Ok(None);
@@ -47,7 +47,7 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
     };
     let syntax = || "a range with both ends, such as 8..64, 8..64*2 or 0..1+0.25".to_owned();
     let at = rest.find(['*', '+']).unwrap_or(rest.len());
-    // The sign of an exponent is no step.
+    // The sign of an exponent does not begin a step.
     let at = match rest.get(..at) {
         Some(before) if before.ends_with(['e', 'E']) => rest[at + 1..]
             .find(['*', '+'])

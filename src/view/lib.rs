@@ -1,7 +1,7 @@
 //! The viewer's server: the exact picture of a scene on a machine without a GPU, in a browser on another one.
 //!
 //! A page asks for pictures of cameras over a WebSocket. While the camera moves, frames may be smaller and lossy; as soon as
-//! it rests, a still of full size follows whose pixels equal those of `quadrille render`.
+//! it rests, a still of full size follows, pixel for pixel the picture of `quadrille render`.
 //!
 //! ```text
 //! page --WebSocket--> session --> hub: mailbox of each page --> artist: renderers, encoders (thread pool)

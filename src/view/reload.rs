@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Time for which a changed file stays as it is before it is read: trainers write for seconds.
 const REST: Duration = Duration::from_secs(1);
 
-/// What tells one content of a file from another, without reading it.
+/// Metadata that identifies the content of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     length: u64,
@@ -78,7 +78,7 @@ impl Watched {
     }
 }
 
-/// The file of a scene, the profile of its pictures, and what reads it.
+/// The file of a scene, the profile of its pictures, and its reader.
 pub(crate) type SceneFile = (PathBuf, Profile, Arc<Reader>);
 
 /// Refuses to read a scene again that does not fit beside the one in memory, which pages still see.

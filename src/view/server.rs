@@ -165,7 +165,7 @@ fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
         .on_upgrade(move |socket| session::run(socket, site, id, wake))
 }
 
-/// What a page asks before it opens a WebSocket, whose failures have no reasons.
+/// Answers the request that a page sends before it opens a WebSocket, since browsers do not tell why one fails.
 fn status(site: &Site, headers: &HeaderMap) -> Response {
     if !site.admission.admits_bearer(headers) {
         return plain(StatusCode::FORBIDDEN, "The token is wrong.\n");

@@ -1,4 +1,4 @@
-//! What requests need.
+//! State shared by all requests.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::hub::Hub;
 use super::message::Limits;
 use super::painter::Look;
 
-/// Everything that a request may need.
+/// The pages, limits, commands and greeting of a server.
 pub(crate) struct Site {
     pub(crate) hub: Arc<Hub>,
     pub(crate) admission: Admission,

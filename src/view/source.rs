@@ -1,4 +1,4 @@
-//! What a page shows: sources of pictures, and how two of them are shown.
+//! Sources of pictures, and ways to show two of them.
 
 use serde::Deserialize;
 

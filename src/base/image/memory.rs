@@ -50,7 +50,7 @@ pub fn available_bytes() -> Option<u64> {
     of_machine.into_iter().chain(of_group).min()
 }
 
-/// Limits of control groups from here on are none: version 1 writes the greatest whole number of pages.
+/// A control group with at least this limit is unlimited: version 1 writes the greatest whole number of pages.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 /// Memory left in the control group, whose cache of files can be dropped.
@@ -74,7 +74,7 @@ fn group_bytes() -> Option<u64> {
     .find_map(|[folder, limit, used, cached]| {
         let text = |name| std::fs::read_to_string(format!("{folder}/{name}")).ok();
         let number = |name| text(name)?.trim().parse::<u64>().ok();
-        // What is used matters only below a limit, and takes longer to read than all the rest.
+        // Usage matters only below a limit, and takes longer to read than everything else.
         let limit = number(limit).filter(|limit| *limit < NO_LIMIT_BYTES)?;
         let used = number(used)?;
         let statistics = text("memory.stat").unwrap_or_default();

@@ -15,7 +15,7 @@ const BLOCKS: usize = 4096;
 const ITERATIONS: usize = 24;
 
 /// 256 numbers in ascending order, by which the mean squared error of the values is locally least; all
-/// distinct values, if they are no more.
+/// distinct values, if there are no more.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled).

@@ -266,7 +266,7 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
 fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     let widest = widest(points, rows);
     let middle = rows.len() / 2;
-    // The order of the keys, and of rows with equal keys, is that of integers.
+    // Keys, and rows with equal keys, compare as integers.
     let key = |row: &u32| {
         let value = total_order(points.row(*row as usize)[widest]);
         u64::from(value) << 32 | u64::from(*row)

@@ -92,7 +92,7 @@ impl ComparedPlane {
         let mut differences = Vec::with_capacity(a.values.len());
         let (mut differing, mut squares) = (0.0, 0.0);
         for (&p, &q) in a.values.iter().zip(&b.values) {
-            // The same NaN or infinity is no difference; another one is the greatest.
+            // The same NaN or infinity on both sides is equal; otherwise the difference is the greatest.
             let difference = if p == q || (p.is_nan() && q.is_nan()) {
                 0.0
             } else if (p - q).is_finite() {

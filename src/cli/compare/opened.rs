@@ -22,7 +22,7 @@ const LISTED_UNMATCHED: usize = 10;
 /// Views without a photo that are named.
 const LISTED_MISSING: usize = 5;
 
-/// What two paths are.
+/// Kind of content that two paths have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Two pictures, or two folders of pictures.
@@ -46,9 +46,9 @@ impl Kind {
 
 /// Facts about the pairs of a source.
 pub(super) struct Opened {
-    /// What the progress counts.
+    /// Unit of the progress, in the plural.
     pub(super) counted: &'static str,
-    /// What one pair is.
+    /// The same for one pair, in the singular.
     pub(super) one: &'static str,
     /// Names of the first and the second picture of every pair.
     pub(super) sides: [&'static str; 2],

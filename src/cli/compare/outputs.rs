@@ -67,8 +67,8 @@ impl OutputFlags {
     }
 
     /// Checks the names of all files, and makes their folders. Returns the names of pictures of differences.
-    /// `files` are read besides the pictures, and `counted` is what pairs are. Folders may have more pairs at the next
-    /// call.
+    /// `files` are read besides the pictures, and `counted` names the pairs in the plural. Folders may have more pairs at
+    /// the next call.
     pub(super) fn prepare<'p>(
         &self,
         pairs: &[PairName],

@@ -26,7 +26,7 @@ pub(super) struct BlurFlags {
     #[arg(long, value_name = "X,Y,Z,DEG", allow_hyphen_values = true, value_parser = spin)]
     spin: Option<[f64; 4]>,
     /// JSON file with the motion of the camera and of ranges of draws, each draw turning about the centre of
-    /// the mesh; other flags about motion add to that of the camera
+    /// the mesh; other flags about motion add to the motion of the camera
     #[arg(long, value_name = "FILE.json")]
     motion: Option<PathBuf>,
     /// Radius of the aperture in world units
@@ -35,7 +35,7 @@ pub(super) struct BlurFlags {
     /// Diameter in pixels of the circle of confusion of points infinitely far away, instead of --aperture
     #[arg(long, value_name = "PIXELS", value_parser = number::<f64>)]
     coc_px: Option<f64>,
-    /// Distance in focus, along the view axis, in world units [default: that of the centre of the mesh]
+    /// Distance in focus, along the view axis, in world units [default: the distance of the centre of the mesh]
     #[arg(long, value_name = "DISTANCE", value_parser = number::<f64>)]
     focus: Option<f64>,
     /// Point in focus

@@ -70,7 +70,7 @@ impl<'j> Job<'j> {
         films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
     }
 
-    /// What the files need of a run.
+    /// Results beside the rows that the output files need.
     pub(super) fn wants(&self) -> DeferredWants {
         let is_written = self.output.is_some() || self.film.is_some();
         let wants_picture = is_written || self.args.truth.is_some();

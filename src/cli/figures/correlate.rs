@@ -68,7 +68,7 @@ pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<
     })
 }
 
-/// What the emulator's numbers are made of.
+/// Inputs of the emulator's numbers.
 struct Views<'a> {
     /// The file of measured numbers.
     file: &'a Path,

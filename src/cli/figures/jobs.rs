@@ -191,7 +191,7 @@ pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What a figure lacks, in words.
+/// Descriptions of the results that a figure lacks.
 pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
     let mut missing = Vec::new();
     for need in &figure.needs {

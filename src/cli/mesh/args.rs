@@ -125,7 +125,7 @@ const EXAMPLES: &str = "Examples:
 #[command(next_help_heading = "Splats")]
 pub(super) struct VersusFlags {
     /// Compare with splats of the same subject from the same camera: quads saved and PSNR of each
-    /// merging unit on each, with one sample per pixel and with those of --msaa
+    /// merging unit on each, with one sample per pixel and with the samples of --msaa
     #[arg(
         long,
         value_name = "SPLATS",

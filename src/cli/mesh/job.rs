@@ -132,7 +132,7 @@ impl<'j> Job<'j> {
         films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
     }
 
-    /// What the files need of a run.
+    /// Results beside the rows that the output files need.
     pub(super) fn wants(&self) -> MergingWants {
         MergingWants {
             picture: self.output.is_some() || self.film.is_some(),

@@ -31,7 +31,7 @@ pub(super) fn size_json(path: &Path, (splats, sh_degree, bytes): (usize, u8, u64
     })
 }
 
-/// What all views of a call have in common.
+/// Facts that all views of a call share.
 pub(super) struct RenderCall {
     pub(super) scene: Value,
     /// Name of the profile.

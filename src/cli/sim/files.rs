@@ -139,7 +139,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// What the runs keep for the files.
+    /// Records that the runs keep for the output files.
     pub(super) fn watch(&self) -> Watch {
         let has_maps = self.flags.maps.is_some();
         Watch {

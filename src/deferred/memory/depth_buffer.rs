@@ -97,7 +97,7 @@ impl DepthBuffer {
         if shift == 0 {
             return self.test_block(block, coverage, hits, rule);
         }
-        // Pixels with a number of samples that is no power of two straddle blocks of memory.
+        // Pixels with a number of samples that is not a power of two straddle blocks of memory.
         let [low, high] = [coverage << shift, coverage >> (BLOCK_WORDS - shift)];
         let (hits, beyond) = hits.split_at(low.count_ones() as usize);
         let mut passed = 0;

@@ -32,7 +32,7 @@ pub struct TriangleHit {
     pub is_front: bool,
 }
 
-/// Tests a sample. Points nearer than the near plane, at distance `near`, are no hits.
+/// Tests a sample. Points nearer than the near plane, at distance `near`, are not hits.
 pub fn sample_test(
     triangle: &MovingTriangle,
     shear: &LensShear,

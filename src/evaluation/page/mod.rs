@@ -15,7 +15,7 @@ use super::pair_pictures::{MOST_SHOWN, PairPictures};
 use super::row::Row;
 use super::summary::Summary;
 
-/// Maximum size of a page in bytes: what a mail or a report still carries (assumed).
+/// Maximum size of a page in bytes, so that it can be mailed or attached to a report (assumed).
 const MAX_PAGE_BYTES: usize = 36 << 20;
 /// Bytes of the text of a pair (assumed): its numbers, three times its name, its elements.
 const TEXT_BYTES: usize = 4 << 10;

@@ -27,7 +27,7 @@ pub struct Pictures {
 
 impl Pictures {
     /// The pairs; if `is_resized`, second pictures are resized to the sizes of the first ones. `has_background` says that
-    /// the colour behind them was chosen, so that differences of alpha are no surprise.
+    /// the colour behind them was chosen, so that differences of alpha are explained.
     pub fn new(pairs: Pairs, is_resized: bool, has_background: bool) -> Self {
         Self {
             names: pairs.pairs.iter().map(|pair| pair.names()).collect(),

@@ -26,7 +26,7 @@ impl FileCamera {
     /// The camera with a picture of `width` by `height` pixels. The vertical field of view is kept.
     ///
     /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for a size of 0 or a field of view that is no angle.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for a size of 0 or a vertical field of view that is not between 0 and pi.
     pub fn with_size(&self, width: u32, height: u32) -> Result<Camera> {
         let lens = Intrinsics::from_vertical_fov(width, height, self.vertical_fov);
         let translation = -(self.view_from_world * Vector3::from(self.eye));

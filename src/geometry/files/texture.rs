@@ -83,7 +83,7 @@ impl Texture {
     /// Reads a PNG, JPEG, WebP, BMP or TGA whose texels take at most 1 GiB.
     ///
     /// # Errors
-    /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it is no such picture.
+    /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it has none of these formats.
     pub fn read(path: &Path) -> quadrille_base::error::Result<Self> {
         let bytes = Bytes::open(path)?;
         let expected = "a PNG, JPEG, WebP, BMP or TGA";

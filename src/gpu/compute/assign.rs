@@ -54,7 +54,7 @@ pub struct TileLists {
 }
 
 impl TileLists {
-    /// Lists the splats of `draw` in the tiles that `test` finds. Primitives that are no splats are in no
+    /// Lists the splats of `draw` in the tiles that `test` finds. Primitives that are not splats are in no
     /// list.
     pub fn new(draw: &Draw, test: TileTest) -> Self {
         let layout = TileLayout::new(draw.width, draw.height);

@@ -29,7 +29,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Sum over the splats of what preprocess has for each near, each off-screen and each visible one.
+    /// Sum over all splats of a quantity of preprocess, given per near, off-screen and visible splat.
     fn over_splats(&self, near: u64, off_screen: u64, visible: u64) -> u64 {
         let seen = self.near + self.visible;
         self.near * near + self.splats.saturating_sub(seen) * off_screen + self.visible * visible

@@ -210,7 +210,7 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         if self.left_in_warp == 0 {
             self.in_flight.leave(left);
         }
-        // Splats come from an index stream in memory: taking one is not what holds it back.
+        // Splats come from an index stream in memory, which never delays vertex shading.
         arrival
     }
 

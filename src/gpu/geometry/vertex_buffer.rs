@@ -154,8 +154,8 @@ documented! {
         pub live_splats: u64,
         /// Bytes of their entries.
         pub live_bytes: u64,
-        /// Splats from the oldest that is still read to the newest: what a buffer that frees its entries in
-        /// order holds.
+        /// Splats from the oldest that is still read to the newest: the content of a buffer that frees its entries
+        /// in order.
         pub span_splats: u64,
         /// Bytes of their entries.
         pub span_bytes: u64,

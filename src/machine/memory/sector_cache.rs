@@ -153,8 +153,8 @@ pub(super) struct Replaced {
 }
 
 impl Replaced {
-    /// The slot, and the cycle at which it is free: after `write_back`, which is given what was evicted and
-    /// the cycle at which it is, and returns the cycle at which that has left.
+    /// The slot, and the cycle at which it is free. `write_back` takes an evicted line and the cycle of its eviction,
+    /// and returns the cycle at which the line has left.
     #[inline(always)]
     pub(super) fn written_back(
         self,

@@ -105,7 +105,7 @@ mod tests {
             .unwrap();
         let content = draw(fig16, &results).unwrap();
         let holds: Vec<_> = content.compared.iter().map(|one| one.holds()).collect();
-        // The maximum of QM is not at hand, means are no bounds, and 2000 / 900 is below the maximum of 2.78.
+        // The maximum of QM is missing, means are not bounds, and 2000 / 900 is below the maximum of 2.78.
         assert_eq!(holds, [None, None, None, Some(true)]);
         let chart = content.charts[0].drawings.inline();
         for text in ["published, HET+QM, published: 2.07", ">2.78<", ">1.49<"] {

@@ -244,7 +244,7 @@ impl Results {
     /// Reads a file of kept results, with a run per line.
     ///
     /// # Errors
-    /// [`Error::Read`], and [`Error::Malformed`] naming the first line that is no run.
+    /// [`Error::Read`], and [`Error::Malformed`] naming the first line that is not a run.
     pub fn read_kept(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
         let runs = text.lines().zip(1..).map(|(line, number)| {

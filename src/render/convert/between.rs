@@ -6,7 +6,7 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use quadrille_scene::Camera;
 
-/// Angle between two cameras from which on they are no neighbours: a view halfway between cameras that look at
+/// Minimum angle between two cameras that are not neighbours: a view halfway between cameras that look at
 /// each other from two sides would lie inside the subject.
 const LARGEST_ANGLE: f64 = FRAC_PI_2;
 

@@ -77,7 +77,7 @@ impl Condition {
     /// `!=`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a name that is no column of the table; it lists the columns.
+    /// [`Error::Argument`] for a name that is not a column of the table; it lists the columns.
     pub fn rows(&self, table: &SplatTable) -> Result<Vec<u32>> {
         let holds = self.0.holds(table)?;
         let rows = (0u32..).zip(holds);

@@ -53,7 +53,7 @@ const AREA_EXPONENT: f64 = 1.6075;
 struct Body {
     mean: Vector3<f64>,
     covariance: Matrix3<f64>,
-    /// Opacity times surface area: what a splat covers of pictures from all sides.
+    /// Opacity times surface area, in proportion to the mean coverage of pictures from all sides.
     mass: f64,
     colour: Vector3<f64>,
     /// Row that the splat had, or the heavier of those it was merged of.

@@ -8,7 +8,7 @@ use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, SplatTable, Splats};
 
-/// What a conversion needs from its caller.
+/// Callbacks of a conversion: messages, progress, views, and the decision about a loss.
 pub trait ConversionHost {
     /// Takes a warning: something that the output does not hold, or a value that is probably not meant.
     fn warn(&mut self, text: &str);
@@ -45,8 +45,8 @@ pub trait ConversionHost {
     /// Errors of the source of the views.
     fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>>;
 
-    /// The source of the views in words, and whether they have places in the world of the inputs. Views without a place
-    /// are found in the scene as it is when they are needed first.
+    /// The source of the views in words, and whether they are positioned in the world of the inputs. Other views are
+    /// chosen from the scene when they are first needed.
     fn source_of_views(&self) -> (String, bool);
 
     /// Whether the output is to be kept, given its loss. An output that is not kept leaves an old file as it is.

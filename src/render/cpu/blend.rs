@@ -188,7 +188,7 @@ impl<S: Simd> BlockLanes<S> {
         if STOP == NEVER {
             self.product = was_open.select(self.product.max(lane(LEAST_TRANSMITTANCE)), before);
         }
-        // What takes a fragment, not what refuses it: masks of weights and counts then need no inversion.
+        // The mask holds the pixels that take a fragment, so that weights and counts need no inversion.
         let open = match STOP {
             BEFORE | BEFORE_OR_AT => self.open::<STOP>(simd, stop_at),
             _ => was_open,

@@ -138,7 +138,7 @@ impl ChannelSettings<'_> {
 }
 
 impl Renderer {
-    /// Renders channels into `picture`. With the colours of the splats alone, the numbers are those of
+    /// Renders channels into `picture`. With the colours of the splats alone, the numbers equal the result of
     /// [`Self::render_into`].
     ///
     /// ```

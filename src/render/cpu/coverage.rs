@@ -10,8 +10,8 @@ use quadrille_base::math::lanes::sqrt_above;
 
 /// Slack in pixels, so that rounding never loses a block.
 const SLACK_PX: f32 = 0.01;
-/// What the binary logarithm of an opacity lacks of the square of the radius at which alpha equals the cut, with a slack
-/// of 0.001 for rounding.
+/// Squared radius at which alpha equals the cut, less the binary logarithm of the opacity, with a slack of 0.001 for
+/// rounding.
 const RADIUS_SQUARED_ABOVE: f32 = 1e-3 - LOG2_ALPHA_CUT;
 
 /// Blocks per pixel, along one axis.

@@ -135,7 +135,7 @@ struct Blender<'a, S: Simd, L, const STOP: u8> {
 }
 
 impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
-    /// Stores the block's pixels, and loads those of the next one.
+    /// Stores the pixels of the block, and loads the pixels of the next one.
     #[inline(always)]
     fn switch_to(&mut self, block: usize) {
         let (simd, tile) = (self.simd, &mut *self.tile);

@@ -307,7 +307,7 @@ impl SplatSource for SplatRows<'_> {
         })
     }
 
-    /// Does nothing: the rows of a block follow those of the one before.
+    /// Does nothing: the rows of consecutive blocks are contiguous.
     #[inline(always)]
     fn prefetch(&self, _: usize) {}
 

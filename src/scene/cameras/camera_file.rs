@@ -30,7 +30,7 @@ pub struct CameraFile {
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in the file, often a path with an extension.
     pub names_in_file: Vec<String>,
-    /// Cameras that cannot be drawn, which are no fault until one of them is asked for.
+    /// Cameras that cannot be drawn. They are an error only when one of them is requested.
     pub refused: Vec<RefusedCamera>,
     /// The split into views for training and for tests, if the file states it.
     pub split: Option<ViewSplit>,

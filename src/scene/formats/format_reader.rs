@@ -103,7 +103,7 @@ impl BatchRows<'_> {
     }
 }
 
-/// What a pass over a scene in batches has found.
+/// Findings of a pass over a scene in batches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BatchNotes {
     /// Numbers of invalid rows.

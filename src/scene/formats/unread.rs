@@ -15,7 +15,7 @@ pub(super) const GZIP: FormatReader = FormatReader {
 /// Bytes at the start of a zip within which PyTorch names its first file.
 const ZIP_START_BYTES: usize = 256;
 
-/// Names the content of a file that is no scene but is often taken for one: a pointer of Git LFS, a page, a
+/// Names the content of a file that is not a scene but is often taken for one: a pointer of Git LFS, a page, a
 /// checkpoint of a trainer, arrays of numpy.
 pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.trim_ascii_start();

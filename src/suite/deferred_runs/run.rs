@@ -23,7 +23,7 @@ use quadrille_scene::Camera;
 /// Shader executions per pixel with the last colour of a heat map (figures 1, 9 and 13).
 const HEAT_MAX: u32 = 64;
 
-/// What a run keeps beside its rows.
+/// Results that a run computes beside its rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DeferredWants {
     /// Background of the pictures; `None` for no pictures.

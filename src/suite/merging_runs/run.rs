@@ -23,7 +23,7 @@ use quadrille_mesh::result::MeshResult;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
 
-/// What a run keeps beside its rows.
+/// Results that a run computes beside its rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MergingWants {
     /// Whether frames have their picture.

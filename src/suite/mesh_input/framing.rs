@@ -1,4 +1,4 @@
-//! The default view of a mesh, what its file places in the scene, and what commands leave out of it.
+//! The default view of a mesh, the cameras and lights of its file, and the materials that commands leave out.
 
 use nalgebra::Vector3;
 
@@ -57,7 +57,7 @@ impl MeshInput {
         let towards = match self.front() {
             Some(_) => orientation.towards_front(),
             None => {
-                // The ranks of an army are no left and right of one thing.
+                // The ranks of an army are not the left and right sides of one object.
                 let is_stated = self.has_stated_axes || self.settings.army.is_some();
                 let towards = orientation.towards_viewer(&points, is_stated);
                 orientation.towards_fronts(towards, &self.face_areas())

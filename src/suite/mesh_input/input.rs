@@ -257,7 +257,7 @@ impl MeshSettings {
     }
 }
 
-/// Adds the names of procedural meshes to the error about a mesh that is no file, and whose name has no extension.
+/// Adds the names of procedural meshes to the error about a mesh that is not a file and whose name has no extension.
 fn with_names(error: Error, name: &str) -> Error {
     let is_missing = |reason: &std::io::Error| reason.kind() == std::io::ErrorKind::NotFound;
     match &error {
@@ -275,7 +275,7 @@ impl MeshInput {
     /// The source of triangles for each requested area.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for a mesh that is no control cage, [`Error::Limit`] for too many triangles.
+    /// [`Error::Malformed`] for a mesh that is not a control cage, [`Error::Limit`] for too many triangles.
     pub fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.content, self.settings.tessellate.as_slice()) {
             (Content::Polygons(mesh), []) => {

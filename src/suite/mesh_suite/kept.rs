@@ -9,7 +9,7 @@ use quadrille_base::error::{Error, Result};
 /// Reads all rows of meshes in a results file, whichever program wrote them. An incomplete last line is left out.
 ///
 /// # Errors
-/// [`Error::Read`], and [`Error::Malformed`] naming the first line that is no row of meshes.
+/// [`Error::Read`], and [`Error::Malformed`] naming the first line that is not a row of meshes.
 pub fn read_kept(path: &Path) -> Result<Vec<MeshRunRow>> {
     let lines = Lines::of_file(path)?.lines.into_iter();
     let rows = lines.map(|line| match line.content {

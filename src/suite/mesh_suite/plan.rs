@@ -153,7 +153,7 @@ impl<'a> KeptRows<'a> {
         others.try_for_each(|file| self.read(file))
     }
 
-    /// Adds lines; those that are no rows of meshes are left out.
+    /// Adds lines; lines that are not rows of meshes are ignored.
     pub(super) fn add(&mut self, lines: Vec<Line>) {
         for line in lines {
             if let LineContent::Mesh(row) = line.content {

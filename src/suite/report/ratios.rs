@@ -50,7 +50,7 @@ pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }
 
-/// A ratio of a page: empty without a baseline, and a dash if the ratio is none.
+/// A ratio of a page: empty without a baseline, and a dash where it is undefined.
 pub(super) fn times(ratios: Option<&Ratios>, pick: fn(&Ratios) -> Option<f64>) -> String {
     ratios.map_or(String::new(), |ratios| {
         pick(ratios).map_or("    -".to_owned(), |ratio| format!("{ratio:>5.2}x"))

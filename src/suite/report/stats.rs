@@ -25,7 +25,7 @@ use quadrille_machine::{Counter, PortKind, Record, Timeline, UnitCycles};
 const BEGIN: &str = "---------- Begin Simulation Statistics ----------";
 const END: &str = "---------- End Simulation Statistics   ----------";
 
-/// Keys of the JSON document that are no statistics, or that the head of a block has.
+/// Keys of the JSON document that are not statistics, or that the head of a block has.
 const LEFT_OUT: [&str; 4] = ["name", "output", "discrepancies", "host_"];
 
 /// Meaning of each statistic by its name.
@@ -224,7 +224,7 @@ fn unit(name: &str, value: &str) -> &'static str {
     found.map_or("Count", |(_, unit)| unit)
 }
 
-/// What the statistics of a method mean, from the declarations of its counters.
+/// Meanings of the statistics of a method, from the declarations of its counters.
 fn meanings(outcome: &Outcome) -> Meanings {
     let mut all = Meanings::new();
     documented(&mut all, "frame", FrameTimes::DOCS);

@@ -153,8 +153,8 @@ pub fn is_readable_name(path: &Path) -> bool {
 ///
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::Limit`] when it, or the picture in it, is
-/// larger than this program's limits; [`Error::Malformed`] when its content is no picture of a known
-/// format, or a broken one.
+/// larger than this program's limits; [`Error::Malformed`] when its content is not a picture of a known
+/// format, or is damaged.
 pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
@@ -345,7 +345,7 @@ pub fn write_bands<T>(
         }
     });
     match drawn {
-        // A band that is not written since the task is cancelled is no failure of writing.
+        // A band that is skipped because the task is cancelled is not an error of writing.
         Some(Err(error)) => task.check().and(Err(error)),
         Some(Ok(value)) => written.map(|()| value),
         None => Err(written.err().unwrap_or(Error::Cancelled)),

@@ -169,7 +169,7 @@ fn rounded(value: f32) -> f32 {
 }
 
 /// Replaces NaN and infinite values by 0 or 1, whichever is farther from the other value, so that they
-/// never improve a metric; the same NaN or infinity in both is no difference.
+/// never improve a metric; the same NaN or infinity in both counts as equal.
 fn made_finite(p: f32, q: f32) -> (f32, f32) {
     let farthest_from = |other: f32| if other >= 0.5 { 0.0 } else { 1.0 };
     match (p.is_finite(), q.is_finite()) {

@@ -1,4 +1,4 @@
-//! Rows of separable filters in lanes: what lies beyond the edge of a picture, and loads that end at it.
+//! Rows of separable filters in lanes: the values beyond the edge of a picture, and loads that end at the edge.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 

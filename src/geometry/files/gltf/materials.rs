@@ -225,7 +225,7 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// Wrapping and filters; numbers that are none of OpenGL's give the default, with a warning.
+/// Wrapping and filters; numbers that OpenGL does not define give the default, with a warning.
 fn sampler(json: &json::Sampler, builder: &mut MeshBuilder) -> Sampler {
     use TextureFilter::{Linear, Nearest};
     let mut known = true;

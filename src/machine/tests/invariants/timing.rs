@@ -13,7 +13,7 @@ fn a_queue_admits_when_a_slot_is_free() {
     assert_eq!(queue.entry(9), 10);
     assert_eq!(queue.entry(10), 10);
     assert_eq!(queue.entry(11), 11);
-    // A depth that is no power of two: each item of the second round waits for one of the first.
+    // A depth that is not a power of two: each item of the second round waits for one of the first.
     let mut queue = Queue::new(3);
     for item in 0..3 {
         assert_eq!(queue.entry(0), 0);

@@ -20,7 +20,7 @@ pub struct BufferStore<'a> {
     document: &'a Document,
     /// Bytes of each buffer, or the reason why there are none, which is an error only if it is used.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
-    /// Bytes of accessors whose elements come from elsewhere.
+    /// Bytes of accessors whose elements come from a compressed extension, by the index of the accessor.
     supplied: HashMap<usize, Vec<u8>>,
     path: PathBuf,
 }

@@ -62,7 +62,7 @@ fn both_sides_keep_pixels_square() {
         height: Some(height),
         scale: None,
     };
-    // The trainer's rounding is no change of proportions.
+    // The trainer's rounding does not count as a change of proportions.
     let half = size(490, 272).apply(&camera()).unwrap();
     assert_eq!(half, camera().resized(490, 272).unwrap());
     assert_eq!(size(490, 272).reshaping(&camera()), None);

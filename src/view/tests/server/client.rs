@@ -42,7 +42,7 @@ pub(crate) struct Server {
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// What differs between servers of tests.
+/// Settings that tests vary.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) splats: Option<u32>,
@@ -89,7 +89,7 @@ pub(crate) fn source() -> Value {
     json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null})
 }
 
-/// What a page shows of one source.
+/// A request to show one source.
 pub(crate) fn show() -> Value {
     json!({"a": source(), "b": null, "mode": "single", "split": 0.5, "gain": 4})
 }

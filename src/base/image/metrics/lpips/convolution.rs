@@ -178,7 +178,7 @@ struct Line<'a, const Q: usize> {
     blocks: [usize; 2],
     /// Row of the output.
     y: usize,
-    /// The rows of the group and what lies between them.
+    /// The rows of the group, with the gaps between them.
     values: &'a mut [Lanes],
     pitch: usize,
     /// Weights of the blocks.
