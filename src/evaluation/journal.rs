@@ -1,4 +1,4 @@
-//! A file of results so far, from which an interrupted comparison goes on.
+//! A file of the finished results of a comparison, with which an interrupted comparison continues.
 //!
 //! Each line is the JSON object of a pair: a hash of everything that decides its result, the row, and its pictures for a
 //! page. An incomplete last line, of a run that was stopped while it wrote, is left out.

@@ -11,7 +11,7 @@ use quadrille_base::image::resize::{ResizedValues, resized};
 
 use super::pairing::photos_in;
 
-/// Value from which on a pixel of a mask counts.
+/// Minimum value of a pixel of a mask that counts.
 const COUNTS_FROM: f32 = 0.5;
 
 /// Where masks come from.

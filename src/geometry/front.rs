@@ -99,8 +99,8 @@ impl Orientation {
     }
 
     /// The direction `towards` a viewpoint, unless next to nothing is drawn from there because surfaces turn their backs
-    /// to it; then the one of twelve around the mesh, also from below, from which most is. `faces` holds normals whose
-    /// lengths are areas, and whether the backs are drawn.
+    /// to it; then the direction with the largest drawn area of twelve around the mesh, also from below. `faces` holds
+    /// normals whose lengths are areas, and whether the backs are drawn.
     pub fn towards_fronts(
         &self,
         towards: Vector3<f64>,

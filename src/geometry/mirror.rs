@@ -9,7 +9,7 @@ use quadrille_base::math::whole;
 const CELLS: usize = 64;
 /// Cells along each axis of the grid around it, with one more on either side.
 const SIDE: usize = CELLS + 3;
-/// Share from which two halves of a mesh count as mirror images: an assumption.
+/// Minimum share of mirrored cells in two halves that count as mirror images: an assumption.
 pub(super) const MIRRORED: f64 = 0.9;
 
 /// Share of the cells with points in them whose mirror image along the unit vector `across`, or a cell beside

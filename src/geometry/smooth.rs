@@ -8,8 +8,8 @@ use super::sets::Sets;
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
-/// Number of triangles along one edge up to which each is compared with every other, instead of with its
-/// neighbour in the file alone.
+/// Maximum number of triangles along one edge that are all compared with each other; of more, each is compared only
+/// with its neighbour in the file.
 const COMPARED_TRIANGLES: usize = 8;
 
 /// Normals of a mesh's corners without one: means of the triangles around a position that are smooth with each

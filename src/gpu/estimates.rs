@@ -57,8 +57,8 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     Some(config.energy.estimate(events, outcome.cycles(), &gpu))
 }
 
-/// Blocks of the raster kernel per place on the cores from which on their placement matters little: with 1.5 (144 tiles on
-/// 96 places) the time varies by 18 % in either direction, with 23 (2,170 tiles) by half a per cent.
+/// Minimum blocks of the raster kernel per slot of the cores at which their placement matters little: with 1.5 (144 tiles
+/// on 96 slots) the time varies by 18 % in either direction, with 23 (2,170 tiles) by half a per cent.
 const LEAST_BLOCKS_PER_PLACE: u64 = 10;
 
 /// A remark on a software renderer whose picture has so few tiles that the placement of their blocks on the cores decides

@@ -62,7 +62,7 @@ impl Visibility {
         }
     }
 
-    /// Whether so many of a scene's splats are in view, as a renderer has counted them, that there is no warning.
+    /// Whether `in_view`, as counted by a renderer, is a large enough share of a scene's splats to do without a warning.
     pub fn is_enough(in_view: u64, splats: usize) -> bool {
         in_view as f64 >= SUSPICIOUS_SHARE * splats as f64 && in_view > 0
     }

@@ -69,7 +69,7 @@ impl LoadOptions {
         Self { axes, lod }
     }
 
-    /// Remarks on options that a file of these axes, with so many levels of detail, does not follow.
+    /// Remarks on options that have no effect on a file with these axes and this number of levels of detail.
     pub(super) fn unused(self, own: SplatAxes, levels: u32) -> impl Iterator<Item = String> {
         let axes = self.axes.filter(|axes| *axes != own).map(|axes| {
             format!(

@@ -106,7 +106,7 @@ impl FisheyeLens {
         low
     }
 
-    /// Distance from the principal point in focal lengths up to which directions are drawn.
+    /// Maximum distance from the principal point, in focal lengths, of directions that are drawn.
     pub fn reach(&self) -> f64 {
         self.distance(self.max_angle).0
     }

@@ -10,7 +10,7 @@ use super::header::{Codec, Header, Kind};
 use super::outbox::Picture;
 use quadrille_base::error::{Error, Result};
 
-/// Quality from which chroma is not subsampled.
+/// Minimum quality of pictures whose chroma is not subsampled.
 const FULL_CHROMA_QUALITY: u8 = 90;
 
 /// A picture of 8-bit colours, before it is encoded.

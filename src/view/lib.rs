@@ -136,7 +136,7 @@ pub fn new_token() -> String {
     format!("{bits:0width$x}", width = TOKEN_DIGITS)
 }
 
-/// Size in bytes from which the allocator of glibc gives a block of memory back to the system once it is freed
+/// Minimum size in bytes of the blocks of memory that the allocator of glibc returns to the system once they are freed
 /// (assumed: pictures and tables of the emulator are larger, messages smaller).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const RETURNED_BYTES: libc::c_int = 256 << 10;

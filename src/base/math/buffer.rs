@@ -9,7 +9,7 @@ use memmap2::MmapMut;
 /// Size in bytes of a huge page of x86-64.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Size in bytes from which an array has its own mapping of huge pages. Touching fresh 4 KiB pages costs more than
+/// Minimum size in bytes of an array with its own mapping of huge pages. Touching fresh 4 KiB pages costs more than
 /// decoding the splats that go into them.
 const MAPPED_BYTES: usize = HUGE_PAGE_BYTES / 2;
 

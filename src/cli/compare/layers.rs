@@ -8,7 +8,7 @@ use quadrille_base::image::files::{Plane, read_planes};
 use quadrille_evaluation::pairing::PicturePair;
 use quadrille_suite::report::table::{TextTable, shortened};
 
-/// Difference from which two numbers differ: a share of the larger one, or of 1 if that is less.
+/// Largest difference of two numbers that count as equal, as a share of the larger one, or of 1 if both are smaller.
 const TOLERANCE: f64 = 1e-4;
 /// Percentile that is stated beside the largest difference.
 const HIGH_SHARE: f64 = 0.999;

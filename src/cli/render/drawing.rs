@@ -19,7 +19,7 @@ use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::table::LineTable;
 
-/// Pixels up to which a view is drawn while the one before is written (assumed): a second frame of 256 MiB.
+/// Maximum pixels of a view that is drawn while the view before is written (assumed): a second frame of 256 MiB.
 const AHEAD_PIXELS: u64 = 1 << 24;
 
 /// Whether a view, one of a number, is drawn while another one is written, in a second frame.

@@ -20,7 +20,7 @@ use quadrille_mesh::shade::TrianglePlanes;
 
 /// Factor between the sides of cells of neighbouring bands.
 const STEP: f64 = std::f64::consts::SQRT_2;
-/// Factor between the largest and the smallest side of cells from which on a triangle is cut.
+/// Minimum ratio of the largest to the smallest side of cells in a triangle that is cut.
 const LEAST_RANGE: f64 = 2.0;
 /// Quads of the bounding rectangle below which a triangle is not cut (assumed).
 const LEAST_QUADS: f64 = 16.0;

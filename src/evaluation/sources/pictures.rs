@@ -12,7 +12,7 @@ use quadrille_base::image::files;
 use quadrille_base::task::Task;
 use quadrille_suite::Fnv1a;
 
-/// Difference of alpha from which one picture is transparent and the other one opaque (assumed).
+/// Minimum difference of alpha between a transparent and an opaque picture (assumed).
 const OPAQUE_DIFFERENCE: f32 = 0.5;
 
 /// Pairs of picture files. One of a single pair may be standard input.

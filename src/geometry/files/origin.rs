@@ -5,8 +5,8 @@
 
 use quadrille_base::math::narrow;
 
-/// Number of spreads between zero and the middle from which positions are stored relative to the middle. Nearer ones lose at
-/// most 4 of the 24 bits of f32 and keep their values as the file has them. An assumption.
+/// Minimum distance of the middle from zero, in spreads, at which positions are stored relative to the middle. Nearer
+/// meshes lose at most 4 of the 24 bits of f32 and keep the values of the file. An assumption.
 const FAR_SPREADS: f64 = 16.0;
 /// Steps of f32 in a spread below which the rounding of a file's numbers shows: half a pixel in a picture of a thousand. An
 /// assumption, on which only a warning depends.

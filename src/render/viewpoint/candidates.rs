@@ -75,8 +75,8 @@ impl Extent {
         }
     }
 
-    /// Cameras around the target and inside the scene; `distance` is that from which the whole content
-    /// shows. A fixed target is looked at from everywhere.
+    /// Cameras around the target and inside the scene; `distance` shows the whole content.
+    /// A fixed target is looked at from everywhere.
     pub(super) fn candidates(&self, distance: f64, is_fixed: bool) -> Vec<Candidate> {
         let mut candidates = self.rings(distance);
         let rings = ELEVATIONS.len() * DISTANCES.len();

@@ -75,7 +75,7 @@ fn area(block: &SplatBlock, lane: usize) -> f32 {
     (x * y).max(y * z).max(z * x)
 }
 
-/// The area from which splats are all taken, such that the shares of all splats add up to `count`.
+/// Minimum area of the splats that are all taken, such that the shares of all splats add up to `count`.
 fn least_area(splats: &Splats, count: usize) -> f32 {
     let step = splats.len().div_ceil(ESTIMATED_FROM);
     let blocks = splats.blocks();

@@ -21,8 +21,8 @@ use quadrille_scene::{Camera, Intrinsics};
 const HEIGHT_PX: f32 = 54.0;
 /// Low-pass filter of the profile that the pictures are rendered with, in square pixels.
 const LOW_PASS_PX2: f32 = 0.3;
-/// Standard deviations on the picture, in pixels, up to which a splat is sharp, and from which it is a
-/// blur, as logarithms to base 2: 1 and 6.
+/// Largest standard deviation of a sharp splat and least one of a blurred splat, in pixels of the picture, as
+/// logarithms to base 2: 1 and 6.
 const SHARP_LOG2_PX: [f32; 2] = [0.0, 2.6];
 /// Standard deviation in pixels of the first logarithm.
 const SHARP_PX: f32 = 1.0;
@@ -31,7 +31,7 @@ const SHARP_PX: f32 = 1.0;
 const HALF_DETAIL: f32 = 0.15;
 /// Loss of weight at the middle of an edge of the picture; twice as much in its corners.
 const EDGE_LOSS: f32 = 0.35;
-/// Mean of near depth over depth from which, and up to which, a pixel is hidden by something near.
+/// Mean of near depth over depth at which a pixel begins to be hidden by a near object, and at which it is hidden.
 const HIDDEN: [f32; 2] = [0.8, 1.2];
 /// Greatest value of near depth over depth, so that one splat does not decide for a pixel.
 const MAX_NEAR: f32 = 4.0;

@@ -36,8 +36,8 @@ const FIRST_STEP: (f64, f64) = (0.2, 12.0);
 const OPAQUE: f64 = 0.97;
 /// Distance within which content obstructs the view, as a share of the content's radius.
 const NEAR: f64 = 0.08;
-/// Angle in degrees between two views, or distance of their eyes as a share of the content's radius,
-/// from which they are different views.
+/// Minimum angle in degrees between two different views, or distance of their eyes as a share of the content's
+/// radius.
 const DIFFERENT: (f64, f64) = (35.0, 0.7);
 /// Radius of the circle on which a camera that looks around turns, as a share of the content's radius.
 const LOOK_AROUND: f64 = 0.02;

@@ -9,7 +9,7 @@ fn close(found: f64, expected: f64) {
     );
 }
 
-/// A GPU of so many cores, with L2 and ROPs in proportion.
+/// A GPU with this number of cores, and L2 and ROPs in proportion.
 fn size(clock_mhz: f64, cores: u64) -> GpuSize {
     GpuSize {
         clock_mhz,

@@ -25,8 +25,8 @@ use quadrille_base::task::Task;
 const FRACTION_BITS: u8 = 12;
 /// Buckets to which the format's own writer rounds coefficients of degree 1 and of the higher degrees.
 const BUCKETS: [u8; 2] = [8, 16];
-/// Width of a splat as a multiple of the mean width from which on its buckets are halved. Halving them once keeps
-/// files within 5 % of the bytes of other writers.
+/// Minimum width, in mean widths, of splats whose buckets are halved. Halving them once keeps files within 5 % of the
+/// bytes of other writers.
 const WIDE: f64 = std::f64::consts::SQRT_2;
 /// Default level of gzip.
 const GZIP_LEVEL: u32 = 6;
@@ -34,7 +34,7 @@ const GZIP_LEVEL: u32 = 6;
 /// long for 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger ones.
 const ZSTD_LEVEL: i32 = 3;
 const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
-/// Size up to which the slower level takes a third of a second at most.
+/// Maximum size for the slower level, which then takes at most a third of a second.
 const SMALL_STREAM_BYTES: usize = 2 << 20;
 /// Splats whose coefficients are packed at a time, by one thread.
 const ROWS_PER_BLOCK: usize = 256;

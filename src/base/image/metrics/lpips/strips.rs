@@ -10,7 +10,7 @@ use super::network::{POOL_STRIDE, pooled, unpooled_rows};
 use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
-/// Number of pooling layers up to which maps are computed in strips. The maps behind them are small.
+/// Maps are computed in strips until this many pooling layers; later maps are small.
 const STRIP_POOLS: usize = 2;
 
 /// Rows of the picture of a strip, about. The convolutions of VGG-16 before these layers reach 6 rows beyond it, on
