@@ -285,8 +285,8 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
     wide
 }
 
-/// The largest distance on the picture, in pixels, of a corner of a box from its place half-way, at any time
-/// and from any point of the lens; infinite if one comes nearer than the near plane.
+/// The largest distance on the picture, in pixels, of a corner of a box from its position half-way through the
+/// exposure, at any time and from any point of the lens; infinite if a corner comes nearer than the near plane.
 fn blur_px(view: &ShutterView, placements: &[Placement; 3], bounds: [[f32; 3]; 2]) -> f64 {
     let corners = (0..8_usize)
         .map(|corner| std::array::from_fn(|axis| bounds[corner >> axis & 1][axis]))

@@ -82,7 +82,7 @@ impl<'a> DrawState<'a> {
     }
 
     /// Shades a warp. The quads with a surviving fragment are packed at the front of `out`, unless pairs are
-    /// to be merged, which leaves every quad at its place.
+    /// to be merged, which leaves every quad in its slot.
     #[inline]
     pub(crate) fn shade(
         &mut self,

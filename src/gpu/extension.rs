@@ -1,4 +1,4 @@
-//! Units from outside this crate: their fields in the configuration, and their place in the pipeline.
+//! Units from outside this crate: their fields in the configuration, and their position in the pipeline.
 //!
 //! An extension, made by [`extension`](crate::wiring::extension), joins a configuration with
 //! [`Config::with_extension`](crate::config::Config::with_extension). From then on its fields are reached by name
@@ -28,8 +28,8 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// A unit with the default values of its specification `S`, whose place is in the wiring of another
-    /// extension.
+    /// A unit with the default values of its specification `S`, which the wiring of another extension
+    /// connects.
     #[must_use]
     pub fn new<S: Specification>() -> Self {
         Self {
@@ -76,13 +76,13 @@ fn parsed<S: Specification>(values: &toml::Table) -> Result<S> {
 pub struct Extensions(Vec<Extension>);
 
 impl Extensions {
-    /// Whether there are none.
+    /// Whether there are no extensions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds an extension, in place of one of the same unit.
+    /// Adds an extension; replaces an extension of the same unit.
     pub(crate) fn add(&mut self, extension: Extension) {
         self.0.retain(|other| other.unit != extension.unit);
         self.0.push(extension);

@@ -31,8 +31,8 @@ pub struct Change {
 pub struct FieldSensitivity {
     /// The field at the value of the configuration.
     pub field: Field,
-    /// Half and twice the value; `None` where the bounds of the field exclude it. A switch has its other value in
-    /// the place of twice the value.
+    /// Half and twice the value; `None` where the bounds of the field exclude it. A switch has its other value
+    /// instead of twice the value.
     pub changes: [Option<Change>; 2],
 }
 

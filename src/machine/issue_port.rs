@@ -41,7 +41,7 @@ impl IssuePort {
     fn of_width(rate: Rate, width: u32, latency: u64) -> Self {
         let slots = rate.per(width);
         let (items, cycles) = (u64::from(slots.items()), u64::from(slots.cycles()));
-        // From the first cycle of its slot to the last of the pipeline.
+        // An item occupies the port from the first cycle of its slot to the last stage of the pipeline.
         let in_flight = latency.max(1) + cycles.div_ceil(items) - 1;
         Self {
             latency,
@@ -87,7 +87,7 @@ impl IssuePort {
         self.clock.wait_until(self.clock.whole_cycle());
     }
 
-    /// Delays an item that arrived at `arrival` until its data is there at `ready`. The next unit has no room for it
+    /// Delays an item that arrived at `arrival` until its data arrives at `ready`. The next unit has no room for it
     /// before `room`, which is asked for only if the port has to wait.
     ///
     /// Cycles in which the item would wait for room behind the pipeline if it had its data are charged to the output.

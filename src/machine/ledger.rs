@@ -212,7 +212,7 @@ impl Record {
         self.tiles.chunks(self.columns.len().max(1))
     }
 
-    /// Whether all changes of the columns, by their place, belong to tiles.
+    /// For each column, whether all of its changes belong to tiles.
     pub fn are_of_tiles(&self) -> Vec<bool> {
         let sum = |column: usize| self.tiles().map(|row| row[column]).sum::<u64>();
         let totals = self.totals.iter().enumerate();

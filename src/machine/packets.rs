@@ -133,7 +133,7 @@ pub struct ShadedWarp {
 /// the colours.
 #[derive(Debug, Clone, Default)]
 pub struct ShadedQuads {
-    places: Box<[ColourQuad; WARP_QUADS]>,
+    slots: Box<[ColourQuad; WARP_QUADS]>,
     len: usize,
     fragments: u64,
 }
@@ -142,8 +142,8 @@ impl ShadedQuads {
     /// Buffer for the results of a warp. [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`] then
     /// select its quads.
     #[inline]
-    pub fn places(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
-        &mut self.places
+    pub fn slots(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
+        &mut self.slots
     }
 
     /// Sets the number of quads, which are the first `count` slots, and the total of their fragments.
@@ -157,10 +157,10 @@ impl ShadedQuads {
     #[inline]
     pub fn keep_surviving(&mut self, fragments: u64) {
         let mut kept = 0;
-        for place in 0..WARP_QUADS {
-            if self.places[place].mask != 0 {
-                if kept < place {
-                    self.places[kept] = self.places[place];
+        for slot in 0..WARP_QUADS {
+            if self.slots[slot].mask != 0 {
+                if kept < slot {
+                    self.slots[kept] = self.slots[slot];
                 }
                 kept += 1;
             }
@@ -181,7 +181,7 @@ impl Deref for ShadedQuads {
 
     #[inline]
     fn deref(&self) -> &[ColourQuad] {
-        &self.places[..self.len]
+        &self.slots[..self.len]
     }
 }
 
@@ -189,8 +189,8 @@ impl Deref for ShadedQuads {
 impl FromIterator<ColourQuad> for ShadedQuads {
     fn from_iter<I: IntoIterator<Item = ColourQuad>>(quads: I) -> Self {
         let mut shaded = Self::default();
-        for (place, quad) in shaded.places.iter_mut().zip(quads) {
-            *place = quad;
+        for (slot, quad) in shaded.slots.iter_mut().zip(quads) {
+            *slot = quad;
             shaded.len += 1;
             shaded.fragments += fragments(quad.mask);
         }

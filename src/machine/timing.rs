@@ -170,7 +170,7 @@ impl Activity {
     }
 
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
-    /// `arrival` is there. Cycles by which the item came later than its predecessor count as
+    /// `arrival` is present. Cycles by which the item came later than its predecessor count as
     /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].
     #[inline]
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {

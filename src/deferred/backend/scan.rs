@@ -23,7 +23,7 @@ impl ShadingQuad {
         &sorted[self.first as usize..][..self.count as usize]
     }
 
-    /// The points of the quad that give a colour, bit `k` for place `k`.
+    /// The points of the quad that give a colour: bit `k` for point `k`.
     #[inline]
     pub fn wanted(&self, sorted: &[SortEntry]) -> u8 {
         let entries = self.entries(sorted).iter();

@@ -28,7 +28,7 @@ impl<'a> QuadShader<'a> {
     }
 
     /// Shades a quad of a primitive's grid. The colour of a point does not depend on which others are
-    /// `wanted` (bit `k` for place `k`); those not wanted are 0.
+    /// `wanted` (bit `k` for point `k`); the colours of other points are 0.
     pub fn shade(&mut self, primitive: u32, quad: u32, wanted: u8) -> QuadColours {
         let triangle = match &mut self.last {
             Some((last, triangle)) if *last == primitive => triangle,

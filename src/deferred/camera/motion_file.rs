@@ -165,7 +165,7 @@ fn range(text: &str) -> Option<Range<u32>> {
     (from < to).then_some(from..to)
 }
 
-/// The message of an error of JSON without the place, which stands before it.
+/// The message of an error of JSON without its line and column, which precede it.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -34,8 +34,8 @@ impl<T> Memo<T> {
         }
     }
 
-    /// Looks a quad up. If it is not there, it is made with `shade`, in place of the least recently used
-    /// one when the memo is full; `evict` takes the value of that.
+    /// Looks a quad up. A missing quad is made with `shade` and replaces the least recently used one when the memo is
+    /// full; `evict` takes the value of the replaced quad.
     #[inline]
     pub fn look_up(
         &mut self,

@@ -14,7 +14,7 @@ use crate::camera::lens::LensShear;
 
 /// Widening of ranges, for rounding, as a share of the whole range.
 const MARGIN: f32 = 1.0 / 262_144.0;
-/// Bound of the rounding of a corner's place in the sample test and here, as a share of the magnitudes
+/// Bound of the rounding of a corner's position, in the sample test and in this module, as a share of the magnitudes
 /// that are added up.
 const ROUNDING: f32 = 1.0 / 524_288.0;
 

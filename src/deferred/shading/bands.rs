@@ -1,7 +1,7 @@
 //! Bands of circles of confusion: parts of a large triangle with cells of their own, for triangles that reach
 //! from far out of focus into focus.
 //!
-//! The circle of confusion is an affine function of the place on the picture, since `1 / Z` is. The lines on
+//! The circle of confusion is an affine function of the position on the picture, since `1 / Z` is. The lines on
 //! which it allows cells of a given side cut the triangle into strips. Each strip has cells for its own least
 //! blur, in its own bounding rectangle. The rectangles stand side by side in the shading grid, so that
 //! identifiers stay unique.
@@ -37,7 +37,7 @@ pub(super) struct Bands {
     others: Vec<(f32, Cells)>,
 }
 
-/// A place in shading space with the circle of confusion there.
+/// A position in shading space with its circle of confusion.
 type Corner = ([f64; 2], f64);
 
 impl Bands {
@@ -82,14 +82,14 @@ impl Bands {
         })
     }
 
-    /// The cells at a place.
+    /// The cells at a position.
     pub(super) fn at(&self, place: [f32; 2]) -> &Cells {
         let coc = self.coc[0] * place[0] + self.coc[1] * place[1] + self.coc[2];
         let above = self.others.iter().rev().find(|(least, _)| coc >= *least);
         above.map_or(&self.first, |(_, cells)| cells)
     }
 
-    /// Columns and rows of the cells at sixteen places.
+    /// Columns and rows of the cells at sixteen positions.
     #[inline(always)]
     pub(super) fn cell_lanes<S: Simd>(&self, simd: S, place: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
         let coc = place[0] * self.coc[0] + place[1] * self.coc[1] + self.coc[2];
@@ -118,8 +118,8 @@ fn homogeneous(corner: [f32; 3]) -> HomogeneousPoint {
     HomogeneousPoint { xz, yz, z }
 }
 
-/// Coefficients of the circle of confusion as a function of the place on the picture, as in [`Bands`], from
-/// the ones as a function of `1 / Z`. `None` for a triangle without an area.
+/// Coefficients of the circle of confusion as a function of the position on the picture, as in [`Bands`],
+/// from the coefficients as a function of `1 / Z`. `None` for a triangle without an area.
 fn coc_on_picture(region: &Region, [far, near]: [f64; 2]) -> Option<[f64; 3]> {
     let [a, b, c] = region.corners.map(|p| Vector3::from(p.map(f64::from)));
     // 1 / Z = n . (x, y, 1) at all corners.
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// The bands of a triangle with given places and distances, and its cells without them.
+    /// The bands of a triangle with given positions and distances, and its cells without bands.
     fn bands(places: [[f64; 2]; 3], distances: [f64; 3]) -> (Option<Bands>, Cells) {
         let corners = [0, 1, 2].map(|i: usize| {
             let ([x, y], z) = (places[i], distances[i]);

@@ -82,7 +82,7 @@ impl Cells {
         (a * d - b * c) / 4.0
     }
 
-    /// Column and row in the shading grid of the cell nearest to a place.
+    /// Column and row in the shading grid of the cell nearest to a position.
     pub(super) fn cell(&self, place: [f32; 2]) -> [f32; 2] {
         [0, 1].map(|k| {
             let along = self.basis[k][0] * place[0] + self.basis[k][1] * place[1];
@@ -98,7 +98,7 @@ impl Cells {
         })
     }
 
-    /// [`Cells::cell`] of sixteen places.
+    /// [`Cells::cell`] of sixteen positions.
     #[inline(always)]
     pub(super) fn cell_lanes<S: Simd>(&self, simd: S, place: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
         // No `map`, whose closure would be compiled without vector instructions.
@@ -108,7 +108,7 @@ impl Cells {
         ]
     }
 
-    /// Columns (`k` of 0) or rows (`k` of 1) of sixteen places.
+    /// Columns (`k` of 0) or rows (`k` of 1) of sixteen positions.
     #[inline(always)]
     fn along_lanes<S: Simd>(&self, simd: S, k: usize, [x, y]: [f32x16<S>; 2]) -> f32x16<S> {
         let zero = f32x16::splat(simd, 0.0);

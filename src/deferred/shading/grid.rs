@@ -37,8 +37,8 @@ pub struct ShadingGrid {
     cells: Cells,
     /// Bands with cells of their own; none for most triangles.
     bands: Option<Arc<Bands>>,
-    /// Whether the grid is one of barycentric coordinates, since the triangle has no place on the
-    /// picture.
+    /// Whether the grid is one of barycentric coordinates, since the triangle has no position on
+    /// the picture.
     pub is_barycentric: bool,
     /// Whether the cells are enlarged, since cells of the size of the rule would be too many.
     pub is_coarsened: bool,
@@ -47,7 +47,7 @@ pub struct ShadingGrid {
 impl ShadingGrid {
     /// The grid of a triangle: half-way through the exposure or, if it is seen edge on then or a corner is
     /// nearer than the near plane, at one of the ends. If a corner is too near at all three times, the grid
-    /// covers the part in front of the near plane. If the triangle has no place at any of them, its
+    /// covers the part in front of the near plane. If the triangle has no position at any of them, its
     /// barycentrics are divided into 2048x2048 cells.
     pub fn new(triangle: &MovingTriangle, view: &GridView) -> Self {
         let blur = match view.rule {
@@ -146,7 +146,7 @@ impl ShadingGrid {
         self.bands.is_some()
     }
 
-    /// Barycentrics as functions of the place in shading space; `None` for a triangle without an area.
+    /// Barycentrics as functions of the position in shading space; `None` for a triangle without an area.
     pub fn planes(&self) -> Option<TrianglePlanes> {
         TrianglePlanes::from_seen(self.corners.map(|p| {
             let [xz, yz, z] = p.map(f64::from);

@@ -2,7 +2,7 @@
 
 use crate::camera::lens::LensShear;
 
-/// Subpixel positions per pixel to which places are rounded. Samples on the border of two pixels, which
+/// Subpixel positions per pixel to which corners are rounded. Samples on the border of two pixels, which
 /// standard patterns have, must not fall to either side by chance.
 pub(super) const SUBPIXELS: f32 = 256.0;
 

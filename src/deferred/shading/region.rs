@@ -187,7 +187,7 @@ mod tests {
         let found = region(&[FRONT], AXES).unwrap();
         assert_eq!((found.corners, found.near), (FRONT, 0.0));
         assert_eq!([found.least, found.greatest], [[-10.0, -2.0], [10.0, 10.0]]);
-        // The places (-10, 4), (10, 10) and (0, -2).
+        // The positions (-10, 4), (10, 10) and (0, -2).
         let turned = region(&[FRONT], DIAGONALS).unwrap();
         let expected = [[-2.8, -2.0], [14.0, 10.4]];
         for (found, expected) in [turned.least, turned.greatest].iter().zip(expected) {

@@ -17,7 +17,7 @@ pub struct Spid {
     /// Number of the primitive in submission order, from 1; 0 for the background.
     pub primitive: u32,
     /// Position in the primitive's shading grid, column and row interleaved, the column in the even
-    /// bits. The lowest two bits are the place in the shading quad; the others name the quad.
+    /// bits. The lowest two bits are the point in the shading quad; the others identify the quad.
     pub morton: u32,
 }
 

@@ -107,7 +107,7 @@ impl<T> Bin<T> {
 
     /// Cycle at which the entries of the next `count` items are free.
     #[inline]
-    pub(super) fn places_free_at(&self, count: usize) -> Cycle {
+    pub(super) fn entries_free_at(&self, count: usize) -> Cycle {
         // Items leave in order, so the last entry is free last.
         self.left_at[self.place(self.items.len() + count - 1)]
     }
@@ -170,7 +170,7 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         self.bins.give_back(flushed, last_flush);
     }
 
-    /// Charges the wait of an item at the input for places in `bin` until `cycle`.
+    /// Charges the wait of an item at the input for entries of `bin` until `cycle`.
     #[inline]
     pub(super) fn charge_wait(&mut self, bin: u32, cycle: Cycle) {
         let last_flush = self.bins.bin(bin).last_flush;
@@ -317,7 +317,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 
     /// The occupied bin with the earliest deadline, and that deadline. A bin whose first item waits for
-    /// its place has none.
+    /// its entry has no deadline.
     pub(super) fn next_due(&self) -> Option<(u32, Cycle)> {
         self.least_by(|bin| match bin.items {
             0 => Cycle::MAX,

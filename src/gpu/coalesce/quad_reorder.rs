@@ -167,7 +167,7 @@ impl QuadReorder {
         self.window.extend_from_slice(quads);
         for (id, &quad) in (first as u32..).zip(quads) {
             self.scanned = self.scan.serve(entered);
-            // Without branches, since which quads have a partner can not be predicted: the places of the
+            // Without branches, since it cannot be predicted which quads have a partner: the slots of the
             // next pair are written either way.
             let register = &mut self.registers[usize::from(quad.position) % TILE_LENGTH];
             let older = *register;

@@ -3,7 +3,7 @@
 //!
 //! Input: raster tiles with covered pixels. Output: beats of quads, flush by flush, in order within a
 //! tile. Rates: raster tiles and quads per cycle in, quads per cycle out. A raster tile whose quads do not
-//! fit into a cycle goes on in the next. A bin is flushed when it is full, when all bins are
+//! fit into a cycle continues in the next. A bin is flushed when it is full, when all bins are
 //! occupied and a quad of another tile arrives, at its deadline, and at the end of the draw. A
 //! [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free again when the
 //! quad has left. For shaders that blend in critical sections, the unit also flushes a bin before a quad
@@ -147,7 +147,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         self.bins.give_back(flushed);
     }
 
-    /// Begins a bin for a screen tile that has none, and flushes another if there is none left; returns it.
+    /// Begins a bin for a screen tile without one, and flushes another if all are occupied; returns the new bin.
     fn begin<M>(
         &mut self,
         tile: u32,
@@ -238,8 +238,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
                     .input_clock
                     .left_in_cycle(fitting.min(room) as u64),
             );
-            let written = at.max(bin.places_free_at(now));
-            // Bins fall due while the quads wait for places, and this bin may be one of them.
+            let written = at.max(bin.entries_free_at(now));
+            // Bins fall due while the quads wait for entries, and this bin may be one of them.
             if let Some(flushed) = self.flush_due(written, Some(bin_index), state, next) {
                 at = flushed;
                 self.bins.input_clock.wait_until(at);

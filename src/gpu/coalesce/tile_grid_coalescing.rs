@@ -152,7 +152,7 @@ impl TileGridCoalescing {
             }
         };
         let bin = self.bins.bins.bin(index);
-        let written = start.max(bin.places_free_at(1));
+        let written = start.max(bin.entries_free_at(1));
         bin.last_arrival = written;
         bin.items.push(primitive);
         let full = bin.items.len() as u64 == self.bin_size;

@@ -23,12 +23,12 @@ use quadrille_machine::{Counter, Memory};
 /// Splats of preprocess and duplicate that share a warp.
 const LANES: u32 = 32;
 
-/// Splats of a scene by their place relative to the camera.
+/// Numbers of splats of a scene by their position relative to the camera.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SceneCounts {
     /// Splats of the scene, which is more than any index of a splat that is drawn.
     pub splats: u64,
-    /// Splats at the near plane or in front of it.
+    /// Splats culled because they are not beyond the near plane.
     pub near: u64,
     /// Degree of the spherical harmonics.
     pub sh_degree: u8,

@@ -108,7 +108,7 @@ const Z_ORDER: [u8; TILE_LENGTH] = z_order();
     clippy::cast_possible_truncation,
     reason = "a tile has 32 lines at most"
 )]
-fn place(first: u64, bytes: u64) -> (u8, u8) {
+fn line_and_sectors(first: u64, bytes: u64) -> (u8, u8) {
     let sector = first % LINE_BYTES / SECTOR_BYTES;
     let count = bytes.div_ceil(SECTOR_BYTES);
     (
@@ -117,39 +117,40 @@ fn place(first: u64, bytes: u64) -> (u8, u8) {
     )
 }
 
-/// Places of quads in the colour buffer's memory.
+/// Layout of quads in the memory of the colour buffer.
 #[derive(Debug)]
-pub(crate) struct ColourPlaces {
+pub(crate) struct ColourLayout {
     /// Lines of a screen tile.
     lines_per_tile: u32,
     /// Sectors that a quad takes.
     sectors_per_quad: u64,
     /// Line in the tile and sectors, by position.
-    places: [(u8, u8); TILE_LENGTH],
+    by_position: [(u8, u8); TILE_LENGTH],
 }
 
-impl ColourPlaces {
-    /// The places in a colour buffer of a format.
+impl ColourLayout {
+    /// The layout of a colour buffer of a format.
     pub(crate) fn new(format: ColourFormat) -> Self {
         let bytes = bytes_per_quad(format);
         Self {
             lines_per_tile: lines_of(u64::from(QUADS_PER_TILE) * bytes),
             sectors_per_quad: bytes.div_ceil(SECTOR_BYTES),
-            places: Z_ORDER.map(|order| place(u64::from(order) * bytes, bytes)),
+            by_position: Z_ORDER.map(|order| line_and_sectors(u64::from(order) * bytes, bytes)),
         }
     }
 
     /// Line and sectors of a quad, counted from the first line of the buffer.
     #[inline]
     pub(crate) fn of(&self, tile: u32, position: u8) -> (u32, u8) {
-        let (line, sectors) = self.places[usize::from(position) % self.places.len()];
+        let (line, sectors) = self.by_position[usize::from(position) % self.by_position.len()];
         (tile * self.lines_per_tile + u32::from(line), sectors)
     }
 
     /// Lines of the quads of a tile at `positions`, each once.
     #[inline(always)]
     fn lines(&self, tile: u32, positions: impl Iterator<Item = u8>) -> impl Iterator<Item = u32> {
-        let line = |position: u8| self.places[usize::from(position) % self.places.len()].0;
+        let line =
+            |position: u8| self.by_position[usize::from(position) % self.by_position.len()].0;
         // A tile has 32 lines at most.
         let mut left = positions.fold(0, |lines, position| lines | 1_u32 << (line(position) % 32));
         let first = tile * self.lines_per_tile;
@@ -168,7 +169,7 @@ pub struct Crop {
     /// Threshold and delay of termination, when it is on.
     termination: Option<Termination>,
     gpc: usize,
-    places: ColourPlaces,
+    layout: ColourLayout,
     lookup: RateLimiter,
     blend: RateLimiter,
     waiting: Queue,
@@ -204,7 +205,7 @@ impl Crop {
         Self {
             termination,
             gpc,
-            places: ColourPlaces::new(spec.format),
+            layout: ColourLayout::new(spec.format),
             lookup: port.clone(),
             blend: port,
             waiting: Queue::new(spec.wait_queue),
@@ -219,7 +220,7 @@ impl Crop {
     }
 
     /// Times a quad whose colours lie in `sectors` of `line`, and which came `later` cycles later than the
-    /// quad before; `blended` is the cycle at which the last blend at its place is done, which it replaces.
+    /// quad before; `blended` is the cycle at which the last blend at its position is done, which it replaces.
     /// Returns the cycle of its lookup.
     #[inline(always)]
     fn time<const TERMINATING: bool>(
@@ -252,7 +253,7 @@ impl Crop {
     fn count(&mut self, quads: u64) {
         self.activity.moved += quads;
         self.counters.quads += quads;
-        self.cache.count(quads * self.places.sectors_per_quad);
+        self.cache.count(quads * self.layout.sectors_per_quad);
     }
 
     /// Blends a warp; returns the cycle of its last lookup.
@@ -263,7 +264,7 @@ impl Crop {
         let mut looked_up = arrival;
         let mut later = self.activity.arrive(arrival);
         for quad in warp.quads.iter() {
-            let place = self.places.of(warp.tile, quad.position);
+            let place = self.layout.of(warp.tile, quad.position);
             let blended = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             looked_up = self.time::<false>(place, (arrival, later), blended, &mut state.memory);
             // The others arrived in the same cycle.
@@ -299,7 +300,7 @@ impl Crop {
                 self.counters.quads_dropped += 1;
                 continue;
             }
-            let place = self.places.of(warp.tile, quad.position);
+            let place = self.layout.of(warp.tile, quad.position);
             let blended_at = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             let later = self.activity.arrive(arrival);
             looked_up = self.time::<true>(place, (arrival, later), blended_at, &mut state.memory);
@@ -366,7 +367,7 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
         let positions = warp.quads.iter().map(|quad| quad.position);
-        for line in self.places.lines(warp.tile, positions) {
+        for line in self.layout.lines(warp.tile, positions) {
             self.cache.prefetch_behind(line, &state.memory);
         }
         let mark = (self.ledger).mark(&self.counters, Some(self.activity.busy));

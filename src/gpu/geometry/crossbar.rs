@@ -6,12 +6,12 @@
 //! at once, and one per cycle to each GPC. A single GPC has no crossbar: its primitives take no time.
 //!
 //! In front of each GPC stands a queue per source. The GPC reads the batches in draw order, all of one
-//! batch from the queue of its source, and goes on to the next batch when the source has reported the end
+//! batch from the queue of its source, and continues with the next batch when the source has reported the end
 //! of the current one, which it does to all GPCs. Primitives of later batches wait in their queues, and a
 //! full queue holds up its source until the batches before are read.
 //!
 //! Primitives are pushed in draw order, so every wait is for an earlier primitive and all times are exact.
-//! A place in a queue is reserved when a primitive is sent, and its release is known at the source at once
+//! An entry of a queue is reserved when a primitive is sent, and its release is known at the source at once
 //! (assumption).
 
 use crate::tile_owner::TileMap;

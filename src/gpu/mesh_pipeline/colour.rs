@@ -9,7 +9,7 @@
 //! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent. Rates and cache are the same as in the
 //! emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in whole sectors, and quads per cycle. A
 //! sector in memory is fetched before it is written, even if it is written as a whole (assumption: the cache
-//! works as for blending). A blended quad also waits until the last quad at its place is written.
+//! works as for blending). A blended quad also waits until the last quad at its position is written.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};

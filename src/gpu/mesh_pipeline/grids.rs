@@ -98,10 +98,9 @@ impl Grids {
         }
     }
 
-    /// Holds the input until `free`, when there is a place for the vertices of another grid. As far as the
-    /// output waited for the vertices of the grid that leaves, the places are too few; for the rest of the
-    /// wait, the output holds up the input.
-    fn wait_for_place(&mut self, free: Cycle) {
+    /// Holds the input until `free`, when the vertices of another grid fit. The share of the wait in which the output waited
+    /// for the vertices of the grid that leaves is charged to the number of slots, the rest to the output.
+    fn wait_for_slot(&mut self, free: Cycle) {
         let wait = free.saturating_sub(self.input.activity.accounted());
         let [waited, total] = self.output_cycles.front().copied().unwrap_or_default();
         let too_few = wait * waited / total.max(1);
@@ -147,7 +146,7 @@ impl Stage<MeshDrawState> for Grids {
     ) -> Cycle {
         let vertices = grid.vertices.len() as u64;
         self.input.start(arrival);
-        self.wait_for_place(self.kept.entry(arrival));
+        self.wait_for_slot(self.kept.entry(arrival));
         let start = self.input.free().max(arrival);
         let cycles = vertices.div_ceil(self.spec.vertices_per_cycle) + self.spec.test_cycles;
         self.input.work(start, cycles);

@@ -192,8 +192,8 @@ impl Cores {
             tile: warp.tile,
             quads: state.spare_quads.pop().unwrap_or_default(),
         };
-        let places = out.quads.places();
-        let counts = state.shade(warp, places);
+        let slots = out.quads.slots();
+        let counts = state.shade(warp, slots);
         let (quads, survivors) = (warp.quads.len() as u64, u64::from(counts.survivors));
         let [covered, survived] = [counts.covered, counts.survived].map(u64::from);
         self.counters.fragments_shaded += covered;
@@ -204,7 +204,7 @@ impl Cores {
         if warp.merge == 0 {
             out.quads.keep(counts.survivors as usize, survived);
         } else {
-            let merged = self.merge(warp, state, places);
+            let merged = self.merge(warp, state, slots);
             out.quads.keep_surviving(survived - merged);
         }
         out

@@ -22,7 +22,7 @@ enum Access {
     Store,
 }
 
-/// An event: its cycle, its kind, the number of its warp, and the place of the warp in [`Race::flying`].
+/// An event: its cycle, its kind, the number of its warp, and the index of the warp in [`Race::flying`].
 type Event = (Cycle, Access, u64, usize);
 
 /// A warp between its launch and its store.
@@ -38,7 +38,7 @@ struct Flying {
 pub(super) struct Race {
     events: BinaryHeap<Reverse<Event>>,
     flying: Vec<Option<Flying>>,
-    /// Free places in `flying`.
+    /// Free indices of `flying`.
     free: Vec<usize>,
     /// Warps so far. The first has number 1.
     warps: u64,

@@ -16,7 +16,7 @@ use super::interlock::{Interlock, InterlockSpec};
 use super::race::Race;
 use super::warp_slots::{TakenSlot, WarpSlots};
 use crate::crop::blend::blend_warp;
-use crate::crop::unit::ColourPlaces;
+use crate::crop::unit::ColourLayout;
 use crate::draw_state::DrawState;
 use quadrille_base::choice;
 use quadrille_base::math::index;
@@ -261,7 +261,7 @@ type WarpLines = ArrayVec<(u32, u8), WARP_QUADS>;
 /// the other.
 #[derive(Debug)]
 struct ColourPorts {
-    places: ColourPlaces,
+    layout: ColourLayout,
     /// Bytes per cycle of a core's port.
     bytes_per_cycle: u64,
     read: Calendar,
@@ -274,7 +274,7 @@ impl ColourPorts {
     fn new(on: BlendingCores) -> Self {
         let all = Rate::of(on.cores * on.l2_bytes_per_cycle, 1);
         Self {
-            places: ColourPlaces::new(on.format),
+            layout: ColourLayout::new(on.format),
             bytes_per_cycle: on.l2_bytes_per_cycle,
             read: Calendar::spanning(all, on.reordered),
             write: Calendar::spanning(all, on.reordered),
@@ -325,7 +325,7 @@ impl ColourPorts {
     fn lines(&self, warp: &ShadedWarp) -> WarpLines {
         let mut lines = WarpLines::new();
         for quad in warp.quads.iter() {
-            let (line, sectors) = self.places.of(warp.tile, quad.position);
+            let (line, sectors) = self.layout.of(warp.tile, quad.position);
             match lines.iter_mut().find(|(other, _)| *other == line) {
                 Some((_, all)) => *all |= sectors,
                 None => lines.push((line, sectors)),

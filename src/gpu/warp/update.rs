@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 
 use super::schedule::{Program, Schedule};
 use crate::crop::blend::at_least;
-use crate::crop::unit::ColourPlaces;
+use crate::crop::unit::ColourLayout;
 use crate::draw_state::DrawState;
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
@@ -71,7 +71,7 @@ pub(crate) struct UpdateCores {
 pub struct UpdateShader {
     program: Program,
     threshold: f32,
-    places: ColourPlaces,
+    layout: ColourLayout,
     /// Port of each core to the L2.
     ports: Vec<RateLimiter>,
     /// Statistics so far.
@@ -88,7 +88,7 @@ impl UpdateShader {
                 latency: spec.update_latency_cycles,
             },
             threshold: on.threshold,
-            places: ColourPlaces::new(on.format),
+            layout: ColourLayout::new(on.format),
             ports: vec![port; index(on.cores)],
             counters: UpdateCounters::default(),
         }
@@ -135,7 +135,7 @@ impl UpdateShader {
         let core = scheduler % self.ports.len();
         let mut arrived = at;
         for quad in &warp.quads {
-            let (line, sectors) = self.places.of(warp.tile, quad.position);
+            let (line, sectors) = self.layout.of(warp.tile, quad.position);
             for sector in sectors_of(sectors) {
                 let sent = self.ports[core].serve(at);
                 let ready = state.memory.read(Client::Colour, line, 1 << sector, sent);

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use quadrille_base::math::index;
 use quadrille_machine::{Beat, Cycle};
 
-/// Fewest places of a [`LateQueue`]: a beat of quads makes two warps at most, which are sent before ZROP
+/// Minimum entries of a [`LateQueue`]: a beat of quads makes two warps at most, which are sent before ZROP
 /// takes the first.
-const LEAST_PLACES: u64 = 2;
+const LEAST_ENTRIES: u64 = 2;
 
 /// Quads from the shader cores of a GPC to its ZROP, in order, in a queue of finite depth.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl LateQueue {
     pub fn new(depth: u64) -> Self {
         Self {
             waiting: VecDeque::new(),
-            left_at: vec![0; index(depth.max(LEAST_PLACES))].into(),
+            left_at: vec![0; index(depth.max(LEAST_ENTRIES))].into(),
             offered: 0,
             taken: 0,
         }
@@ -72,9 +72,9 @@ mod tests {
     use super::*;
     use quadrille_machine::Quad;
 
-    /// Two places: the third beat enters when the first has left, and the fourth when the second has.
+    /// With two entries, the third beat enters when the first has left, and the fourth when the second has.
     #[test]
-    fn a_beat_enters_when_there_is_a_place() {
+    fn a_beat_enters_when_an_entry_is_free() {
         let beat = || Beat {
             tile: 0,
             quads: [Quad::default()].into_iter().collect(),

@@ -84,7 +84,7 @@ impl Updates {
     }
 
     /// Requests the stencil values of the updates that arrive by `now`; `request` maps an update to the
-    /// cycle at which they are there.
+    /// cycle at which they arrive.
     #[inline]
     pub fn request(&mut self, now: Cycle, mut request: impl FnMut(&Update) -> Cycle) {
         while let Some(update) = self.queue.get_mut(self.requested)

@@ -300,7 +300,7 @@ impl Zrop {
     }
 
     /// Requests sectors of a line for the current beat, whose tests may write them; returns the cycle at which
-    /// they are there.
+    /// they arrive.
     fn request(
         &mut self,
         (line, sectors, writes): (u32, u8, bool),
@@ -315,8 +315,8 @@ impl Zrop {
         ready
     }
 
-    /// Tests the quads of a beat in `places`. Those with a fragment left, and those without coverage,
-    /// move to the places from `kept` on; returns the first place behind them.
+    /// Tests the quads of a beat in the slots `places`. Quads with a fragment left, and quads without coverage, move to
+    /// the slots from `kept` on; returns the slot after the last one.
     #[inline(always)]
     fn test(
         &mut self,

@@ -333,14 +333,14 @@ impl L2 {
         replaced.written_back(|evicted, at| self.write_back(evicted, at, dram))
     }
 
-    /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
+    /// Moves an evicted line to the write buffer; returns the cycle at which it enters.
     fn write_back(&mut self, evicted: Evicted, at: Cycle, dram: &mut Dram) -> Cycle {
         let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
         let of = (evicted.writer, Some(evicted.line));
         self.count(of, bytes, at, |traffic| &mut traffic.dram_written_bytes);
         dram.note_sectors(evicted.writer, (evicted.line, evicted.dirty), true, at);
         // Requests do not come in time order, so the buffer's content is not known item by item. The
-        // line has a place when no more bytes than the buffer holds pass DRAM's port before it. Reads
+        // line enters when no more bytes than the buffer holds pass DRAM's port before it. Reads
         // that pass in between count as if they stood in the buffer.
         let passed = dram.write(bytes, at);
         let rate = dram.port().rate();

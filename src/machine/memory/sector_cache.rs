@@ -80,7 +80,7 @@ impl Line {
         sectors & !self.valid
     }
 
-    /// Cycle at which the data of all `sectors` are there, at least `at`.
+    /// Cycle at which the data of all `sectors` are present, at least `at`.
     #[inline]
     pub(super) fn ready(&self, sectors: u8, at: Cycle) -> Cycle {
         // Loops over bits instead of iterators, which make more instructions, run for every quad.
@@ -92,7 +92,7 @@ impl Line {
         ready
     }
 
-    /// Cycle at which the data of a sector are there.
+    /// Cycle at which the data of a sector are present.
     #[inline(always)]
     pub(super) fn sector_ready(&self, sector: usize) -> Cycle {
         self.ready_at[sector % LINE_SECTORS]
@@ -291,7 +291,7 @@ impl SectorCache {
     }
 
     /// Begins another frame, whose cycles are counted from 0, without the lines in `dropped`. All other lines are clean
-    /// and their data are there.
+    /// and their data are present.
     pub(super) fn begin_frame(&mut self, dropped: &Range<u32>) {
         let mut resident = 0;
         self.lines.retain(|number, line| {

@@ -28,7 +28,7 @@ statistics! {
         pub l2_written_bytes: u64,
         /// Bytes read from DRAM.
         pub dram_read_bytes: u64,
-        /// Bytes of the client that were written back to DRAM, whichever client's data took their place.
+        /// Bytes of the client that were written back to DRAM, whichever client's data replaced them.
         pub dram_written_bytes: u64,
     }
 }

@@ -223,7 +223,7 @@ impl UnitCache {
         self.accepted.max(at)
     }
 
-    /// Moves an evicted line to the write buffer; returns the cycle at which it has a place there.
+    /// Moves an evicted line to the write buffer; returns the cycle at which it enters.
     fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
         self.in_memory[evicted.line as usize] |= evicted.dirty;
         let entry = self.write_buffer.entry(at);

@@ -245,7 +245,7 @@ impl DepthBin {
         let side = self.settings.bin_quads();
         let count = self.settings.pattern.count() as usize;
         let mut shown = VisibilityBuffer::default();
-        // A stable sort: quads at one place stay in drawing order.
+        // A stable sort: quads at one position stay in drawing order.
         self.blended.sort_by_key(|[place, _]| *place);
         let mut blended = self.blended.iter().peekable();
         let positions = (0..side).flat_map(|y| (0..side).map(move |x| [x, y]));

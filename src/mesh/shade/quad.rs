@@ -90,7 +90,7 @@ pub struct QuadInputs<'a> {
 pub struct QuadPoints<'a> {
     /// For each point: the corners of its triangle.
     pub vertices: [[&'a GridVertex; 3]; 4],
-    /// For each point: its place on the triangle.
+    /// Position of each point on the triangle.
     pub at: [Barycentrics; 4],
     /// For each point: linear colours of the triangle's corners with alpha; `None` for white.
     pub colours: [Option<[[f32; 4]; 3]>; 4],

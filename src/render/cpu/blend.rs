@@ -110,7 +110,7 @@ pub(super) fn fragments<S: Simd, const N: usize>(
 /// The pixels of a block, in registers.
 ///
 /// The transmittance of an open pixel is a product of factors of at most 1. It never grows, so that the product alone says
-/// which fragments a pixel takes, also if it goes on behind the fragment that closes the pixel. The transmittance is
+/// which fragments a pixel takes, also if it continues past the fragment that closes the pixel. The transmittance is
 /// kept beside it: a mask in the chain from fragment to fragment would double the chain's latency.
 #[derive(Clone, Copy)]
 pub(super) struct BlockLanes<S: Simd> {

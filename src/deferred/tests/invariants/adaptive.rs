@@ -72,7 +72,7 @@ fn the_least_blur_counts() {
 
 /// Scale of the cells.
 const QUALITY: f64 = 0.5;
-/// Share by which the side of a cell may exceed the bound: places are rounded to 1/256 of a pixel.
+/// Share by which the side of a cell may exceed the bound: positions are rounded to 1/256 of a pixel.
 const ROUNDING: f64 = 1.01;
 
 /// A triangle that moves sideways, as in [`MovingTriangle::unculled`], with a corner behind the eye in one of

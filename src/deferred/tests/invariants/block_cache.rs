@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 
 const BLOCKS: u32 = 200;
 
-/// Random accesses around a place that moves, as of a raster.
+/// Random accesses around a moving position, like accesses of a raster.
 fn accesses() -> Vec<(u32, Access)> {
     let mut rng = Pcg64::seed_from_u64(3);
     let access = |number: u32| {

@@ -78,7 +78,7 @@ pub(super) fn layered_soup(seed: u64, count: usize, size: f64) -> Triangles {
     Triangles::new(mesh, Adjacency::Vertex)
 }
 
-/// Triangles at random places in front of the camera, of both orientations; some cross its plane.
+/// Triangles at random positions in front of the camera, of both orientations; some cross its plane.
 pub(super) fn soup(seed: u64, count: usize, size: f64) -> Triangles {
     mesh(&soup_text(seed, count, size))
 }

@@ -27,7 +27,7 @@ fn the_clock_of_the_units_leaves_memory_alone() {
     assert_eq!(cycles(1200.0), (288 + 600, 120_001));
 }
 
-/// A dirty line counts for the client that wrote it, whichever client's data takes its place.
+/// A dirty line counts for the client that wrote it, whichever client's data replaces it.
 #[test]
 fn write_backs_count_for_the_client_that_wrote() {
     let spec = L2Spec {

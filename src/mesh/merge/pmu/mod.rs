@@ -13,7 +13,7 @@
 //! and one has an outer edge (a, b), by vertex ids, where the other has (b, a). The triangle that covers the
 //! centre of the pixel keeps it; else the one with the covered sample nearest to the centre; the first
 //! submitted if both are equal. It takes over the other's coverage and outer edges, without the shared one.
-//! The comparison goes on with the merged pixel, so a triangle between two others joins all three. One pass
+//! The comparison continues with the merged pixel, so a triangle between two others joins all three. One pass
 //! is enough: had two entries an edge in common, the later one would have merged on arrival.
 //!
 //! A quad that has lost all its pixels vanishes: it is saved. A quad whose pixels are all full or
