@@ -1,4 +1,4 @@
-//! A report: the figures of all papers whose results are at hand, as a page and as files.
+//! A report: the figures of all papers with results, as a page and as files.
 
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, PAPERS, Paper};
@@ -42,7 +42,7 @@ pub(crate) struct Chapter {
     pub(crate) sections: Vec<Section>,
 }
 
-/// The figures of all papers whose results are at hand.
+/// The figures of all papers with results.
 pub struct Report<'a> {
     pub(crate) inputs: &'a Inputs,
     pub(crate) chapters: Vec<Chapter>,

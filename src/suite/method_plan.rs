@@ -126,7 +126,7 @@ impl MethodPlan {
         }
     }
 
-    /// Adds the rows of a results file that belong to jobs of the plan. A file that is gone has none.
+    /// Adds the rows of a results file that belong to jobs of the plan. A missing file counts as empty.
     fn read(&self, path: &Path, records: &mut Records) -> Result<()> {
         let lines = match Lines::of_file(path) {
             Err(Error::Read { .. }) if !path.exists() => return Ok(()),

@@ -129,7 +129,7 @@ impl FetchedVertices {
     }
 }
 
-/// A fetch in front of a consumer that is at hand for one call.
+/// A fetch in front of a consumer that is borrowed for one call.
 struct Behind<'u, N> {
     in_flight: &'u mut InFlight,
     next: &'u mut N,

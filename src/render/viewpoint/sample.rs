@@ -133,7 +133,7 @@ mod tests {
         );
         let ratio = total_area(&sample.splats) / total_area(&splats);
         assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
-        // The large ones are there as they are, and the others have been enlarged.
+        // Large splats are unchanged, and the others are enlarged.
         let last = sample.splats.len() - 1;
         assert_eq!(sample.splats.splat(last).scale[0], 3.0);
         assert_eq!(sample.size_factor[last], 1.0);

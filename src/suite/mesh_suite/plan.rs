@@ -26,7 +26,7 @@ pub struct MeshPlan {
 pub struct PlannedRun {
     /// Identification of the job.
     pub key: MeshRunKey,
-    /// Its row; `None` if there is none that this build would make again from the same files.
+    /// Its row; `None` without a row that this build would make again from the same files.
     pub row: Option<MeshRunRow>,
     /// Its heat maps as PNG files, with the names of their variants.
     pub pictures: Vec<(String, Vec<u8>)>,
@@ -138,7 +138,7 @@ impl<'a> KeptRows<'a> {
         }
     }
 
-    /// Adds the rows of a results file. A file that is gone has none.
+    /// Adds the rows of a results file. A missing file counts as empty.
     fn read(&mut self, path: &Path) -> Result<()> {
         match Lines::of_file(path) {
             Err(Error::Read { .. }) if !path.exists() => {}

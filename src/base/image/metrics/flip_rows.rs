@@ -54,7 +54,7 @@ impl Taps {
         let feature = |i: usize, tap: usize| at(&derivatives[i], tap);
         let vertical = (0..taps).map(|tap| {
             let seen = |i: usize| at(&gaussians[i][0], tap);
-            // Features are taken of luminance in units of white. Its offset has none.
+            // Features are differences of luminance in units of white, so its offset cancels.
             let [gaussian, first, second] = [0, 1, 2].map(|i| feature(i, tap) / LUMINANCE_SCALE);
             Vertical {
                 luminance: [seen(0), gaussian, first, second].map(narrow),

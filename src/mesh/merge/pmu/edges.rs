@@ -82,7 +82,7 @@ impl Triangle {
     }
 }
 
-/// The edges of two triangles that share one, without it.
+/// The edges of two triangles with a common edge, without that edge.
 #[derive(Debug)]
 pub(super) struct JoinedEdges {
     /// Edge lists in both orders: first-second, second-first.
