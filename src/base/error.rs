@@ -76,7 +76,7 @@ pub enum Error {
     Cancelled,
 }
 
-/// Cause of an error: the thing that has to change to avoid it.
+/// Cause of an error, by the input that must change to avoid it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// An argument.

@@ -13,7 +13,7 @@ use quadrille_scene::cameras::view_of_picture;
 /// Path of standard input.
 pub const STDIN: &str = "-";
 
-/// Name of a pair, and where its pictures come from.
+/// Name of a pair, and the sources of its pictures.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairName {
     /// Name of the view, or of the first file if two pairs would share the name.

@@ -13,7 +13,7 @@ impl Sets {
         }
     }
 
-    /// The least number of the set of a number.
+    /// The least number in the set that contains `number`.
     pub(crate) fn of(&mut self, number: u32) -> u32 {
         let mut at = number;
         while self.parents[at as usize] != at {

@@ -193,7 +193,7 @@ pub fn draw_state<'a>(
     let format = config.crop.format;
     let framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
     let lines = FramebufferLines::of(&framebuffer);
-    // The lines of the buffer of vertex results are not for others.
+    // The lines of the buffer of vertex results are not available to other data.
     let reserved = config.vertex_buffer_bytes();
     let l2 = L2Spec {
         bytes: config.l2.bytes - reserved,

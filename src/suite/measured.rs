@@ -246,7 +246,7 @@ impl Suite {
     /// Plans all views of a scene of the suite, with pictures of this size, in one configuration.
     ///
     /// # Errors
-    /// [`Error::Argument`] listing the scenes if there is none of that name; as of [`Suite::plan`].
+    /// [`Error::Argument`] listing the scenes if none has that name, and the errors of [`Suite::plan`].
     pub fn plan_scene(
         &self,
         scene: &str,

@@ -137,7 +137,7 @@ impl Records {
 /// no rows, and an incomplete last line, are left out.
 ///
 /// # Errors
-/// [`Error::Malformed`] naming a line that is no JSON object, or two rows that have the same key and
+/// [`Error::Malformed`] naming a line that is not a JSON object, or two rows that have the same key and
 /// different numbers; [`Error::Read`].
 pub fn read_rows(path: &Path) -> Result<Vec<Row>> {
     let mut records = Records::default();

@@ -1,4 +1,4 @@
-//! Scenes of a suite: where their splats and their views come from.
+//! Scenes of a suite, with the sources of their splats and views.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use quadrille_scene::formats::source_files;
 use quadrille_scene::{Camera, LoadOptions, Splats, load_task};
 
 /// Number of splats of a procedural scene without `splats`, and their degree of spherical harmonics
-/// without `sh_degree`, as of `quadrille synth`.
+/// without `sh_degree`, the same as in `quadrille synth`.
 const DEFAULT_SPLATS: u64 = 200_000;
 const DEFAULT_SH_DEGREE: u8 = 3;
 

@@ -1,4 +1,4 @@
-//! Admission of requests: which host they may name, where they may come from, and the token.
+//! Admission of requests, by the host that they name, by their origin, and by the token.
 //!
 //! The server may show private scenes, and other users of its machine and pages of other sites in the owner's browser can
 //! reach a loopback port. A request must name this server as its host, so that a foreign name that resolves to this

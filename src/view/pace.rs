@@ -61,7 +61,7 @@ const STEPS: [Step; 6] = [
 const LAST_FOR_RENDERING: usize = 2;
 
 impl Step {
-    /// The size of a frame for a window of a size.
+    /// The size of a frame for a window of size `window`.
     pub(crate) fn size(&self, window: [u32; 2]) -> [u32; 2] {
         window.map(|side| {
             let scaled = (f64::from(side) * self.scale).round();

@@ -33,7 +33,7 @@ const MAX_HEADERS: usize = 32;
 const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Maximum number of bytes that a WebSocket holds for a slow reader.
 const WRITE_BUFFER_BYTES: usize = 4 << 20;
-/// Time between two looks at the task that ends the server.
+/// Interval at which the task that ends the server is checked.
 const POLL: Duration = Duration::from_millis(50);
 /// Pause after a failed accept, such as one without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -242,7 +242,7 @@ impl SamplePattern {
     }
 
     /// The sample of `samples` nearest to the shading pixel's centre, and its rank among all (0 is
-    /// the nearest that a shading pixel has); `None` of none. Of equally near ones it is the first.
+    /// the nearest that a shading pixel has); `None` without samples. Of equally near samples it is the first.
     #[inline]
     pub fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
         let [a, b, c, d] = &self.least_rank;

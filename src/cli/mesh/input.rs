@@ -34,7 +34,7 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Picture with the tangent-space normals of all materials
     #[arg(long, value_name = "PICTURE")]
     normal_map: Option<PathBuf>,
-    /// Phong exponent of the highlight of all materials, 0 for none; without metalness and roughness
+    /// Phong exponent of the highlight of all materials, 0 for none; it replaces metalness and roughness
     #[arg(long, value_name = "EXPONENT", value_parser = number::<f32>)]
     shininess: Option<f32>,
     /// Largest angle in degrees between faces that share normals where the file has none: 0 for flat faces, 180 for

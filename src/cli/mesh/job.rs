@@ -73,7 +73,7 @@ impl<'j> Job<'j> {
         Ok(job)
     }
 
-    /// Refuses drawings that the units do not have, repeated ones, and a scale of none.
+    /// Refuses drawings that the units do not have, repeated drawings, and a scale without drawings.
     fn check_overlay(&self) -> Result<()> {
         let overlay = &self.args.overlay;
         each_once(

@@ -147,7 +147,7 @@ fn eye(camera: &Camera) -> Vector3<f64> {
 pub struct SceneMotion {
     /// Motion of the camera.
     pub camera: CameraMotion,
-    /// Motion of ranges of draws. The first range that holds a draw gives its motion; draws in none stand
+    /// Motion of ranges of draws. The first range that holds a draw gives its motion; other draws stand
     /// still.
     pub draws: Vec<(Range<u32>, RigidMotion)>,
 }

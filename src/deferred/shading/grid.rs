@@ -238,7 +238,7 @@ mod tests {
         let grid = ShadingGrid::new(&still(), &VIEW);
         assert_eq!(moving.cells.first[0], grid.cells.first[0] + 4.0);
         assert_eq!(moving.cells.last, grid.cells.last);
-        // Half-way it is nearer than the near plane.
+        // Half-way through the exposure the triangle is nearer than the near plane.
         let near = [a, b, c].map(|[x, y, z]| [[x, y, z], [x, y, -1.5]]);
         let at_start = ShadingGrid::new(&triangle(near), &VIEW);
         assert_eq!(at_start.corners, grid.corners);

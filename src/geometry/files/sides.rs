@@ -184,7 +184,7 @@ mod tests {
             two_sided(&corners(1.0), &turned.each_ref().map(|f| &f[..])),
             [true; 4]
         );
-        // A cavity is seen from outside as little as any other back; a thing in a room is seen from both.
+        // A cavity is seen from outside as little as any other back; an object in a room is seen from both sides.
         for (size, expected) in [(0.5, false), (2.0, true)] {
             let positions = [corners(1.0), corners(size)].concat();
             let other = inside_out(4);

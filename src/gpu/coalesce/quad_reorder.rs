@@ -126,7 +126,7 @@ impl QuadReorder {
         }
     }
 
-    /// Emits the first `count` quads of the current beat at or after `at`, as the `last` of a scan or not. The
+    /// Emits the first `count` quads of the current beat at or after `at`; `last` marks the end of a scan. The
     /// `paired` quads at the front are pairs.
     fn emit<M>(
         &mut self,

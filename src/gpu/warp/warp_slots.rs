@@ -54,7 +54,7 @@ impl WarpSlots {
         }
     }
 
-    /// Returns a slot whose warp ends at `end`, and `waited` for other warps or not.
+    /// Returns a slot whose warp ends at `end`; `waited` says whether the warp waited for other warps.
     pub(super) fn leave(&mut self, slot: usize, end: Cycle, waited: bool) {
         self.free.push(Reverse((end, slot)));
         self.waited[slot] = waited;

@@ -317,7 +317,7 @@ impl Group {
 }
 
 impl Targets {
-    /// Adds quads that are not shaded, up to a number of quads.
+    /// Adds quads that are not shaded until there are `quads` quads.
     fn fill_to(&mut self, quads: u32) {
         let quads = quads as usize;
         match self {

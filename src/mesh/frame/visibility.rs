@@ -114,8 +114,8 @@ impl DepthBin {
         &self.quads[self.place(position)]
     }
 
-    /// Tests the samples of a fragment of which only the samples in `written` may write their depth, as of an
-    /// alpha-tested or blended one. Returns all samples that pass the depth test.
+    /// Tests the samples of a fragment of which only the samples in `written` may write their depth, as for
+    /// alpha-tested and blended fragments. Returns all samples that pass the depth test.
     #[inline(always)]
     pub fn test_written<S: Simd>(
         &mut self,

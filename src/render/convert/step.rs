@@ -30,7 +30,7 @@ pub enum Change {
 pub struct ChangeKind {
     /// Name on the command line and in Python.
     pub name: &'static str,
-    /// Form of its value; `None` if it takes none.
+    /// Form of its value; `None` for a step without a value.
     pub value: Option<&'static str>,
     /// Description for help texts.
     pub help: &'static str,

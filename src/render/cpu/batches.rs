@@ -22,7 +22,7 @@ pub const KEPT_BYTES: usize = 76;
 pub type DrawnView = (Counts, RenderTimes, usize);
 
 impl Renderer {
-    /// Renders a frame for each of `cameras`, the same as of the whole scene, and calls `each` with the index of the
+    /// Renders a frame for each of `cameras`, the same as from the whole scene, and calls `each` with the index of the
     /// camera, the frame, and its counts and times. `pass` reads the scene, and calls its argument with one batch of
     /// splats after the other, in the scene's order.
     ///

@@ -77,7 +77,7 @@ impl<S: Simd> Strips<S> {
         }
     }
 
-    /// The strips that a footprint reaches, and where it ends in each of them: from the ceiling of the left end to
+    /// The strips that a footprint reaches, and its extent in each of them: from the ceiling of the left end to
     /// the ceiling of the right end (exclusive), in blocks of 0 to [`TILE_BLOCKS`].
     ///
     /// Within a strip the ellipse reaches furthest right at the height of its rightmost point,

@@ -27,7 +27,7 @@ pub fn read_kept(path: &Path) -> Result<Vec<MeshRunRow>> {
 /// Whether the first row of a results file is a row of meshes.
 ///
 /// # Errors
-/// [`Error::Read`], and [`Error::Malformed`] for a line that is no JSON object.
+/// [`Error::Read`], and [`Error::Malformed`] for a line that is not a JSON object.
 pub fn holds_meshes(path: &Path) -> Result<bool> {
     let lines = Lines::of_file(path)?.lines;
     let first = lines.first().map(|line| &line.content);

@@ -5,8 +5,8 @@ use serde::Serialize;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::result::SimulationResult;
 
-/// Counts of the baseline divided by another method's counts; `None` where either is 0, as of a draw without splats,
-/// or absent.
+/// Counts of the baseline divided by another method's counts; `None` where either is absent or 0, as in a draw
+/// without splats.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratios {
     /// Cycles.

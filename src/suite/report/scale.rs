@@ -1,4 +1,4 @@
-//! Scales of colours: where they end, and which numbers are written beside them.
+//! Scales of colours: their ends, and the numbers that are written beside them.
 
 use quadrille_base::math::{narrow, whole};
 

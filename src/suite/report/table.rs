@@ -46,7 +46,7 @@ pub struct LineTable {
 }
 
 impl LineTable {
-    /// Creates a table, and its line of headings, from headings as of a [`TextTable`] and the widths in characters that
+    /// Creates a table, and its line of headings, from headings as in a [`TextTable`] and the widths in characters that
     /// the cells need. Longer cells move the later ones of their line.
     pub fn new(columns: &[(&str, usize)]) -> (Self, String) {
         let column = |(heading, width): &(&str, usize)| {

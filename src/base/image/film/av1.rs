@@ -209,7 +209,7 @@ impl Encoding {
         })
     }
 
-    /// Codec, times, sizes and places of the samples, which are one chunk.
+    /// Codec, times, sizes and positions of the samples, which form one chunk.
     fn samples_table(
         &self,
         [width, height]: [u16; 2],

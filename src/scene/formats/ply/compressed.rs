@@ -89,7 +89,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
 pub(super) const LOSSES: &str = "11 bits per position and scale within chunks of 256 splats, 8 bits per colour, \
      opacity and coefficient, which end at 4, 10 bits per quaternion component";
 
-/// An element of rows of fixed size, and where it lies.
+/// An element with rows of fixed size, and its bytes.
 struct PackedElement<'a> {
     element: &'a Element,
     rows: &'a [u8],

@@ -100,8 +100,8 @@ fn wrong_element(path: &Path, expected: impl Into<String>, found: String) -> Err
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
-/// Refuses an element without the properties of a splat. Returns whether its colours are plain ones, as of
-/// nerfstudio's exporter with colours as RGB.
+/// Refuses an element without the properties of a splat. Returns whether its colours are plain RGB, as
+/// written by one of nerfstudio's exporters.
 fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)

@@ -33,7 +33,7 @@ impl Step {
         matches!(self, Self::Pool { .. })
     }
 
-    /// Size of the maps that the layer makes of maps of a size.
+    /// Size of the output maps for input maps of size `input`.
     fn size(&self, input: Size) -> Size {
         match self {
             Self::Convolution(convolution) => convolution.shape().size(input),
@@ -94,7 +94,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// The plan for rows of the last of `steps`, whose first one gets maps of a size.
+    /// The plan for `rows` of the last of `steps`; the input maps of the first one have the size `size`.
     fn new(steps: &[Step], size: Size, rows: Range<usize>) -> Self {
         let sizes = steps.iter().scan(size, |size, step| {
             let input = *size;

@@ -1,4 +1,4 @@
-//! The weights of a network, and where their file is.
+//! The weights of a network, and the path of their file.
 
 use std::env;
 use std::ffi::OsString;
