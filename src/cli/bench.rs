@@ -83,7 +83,7 @@ const EXAMPLES: &str = "A suite:
   profile = \"inria\"
   [[scene]]
   name = \"room\"
-  recipe = \"room\"                           # with splats, sh_degree, seed as of synth
+  recipe = \"room\"                           # with splats, sh_degree, seed as in synth
   orbit = 4
 
 Examples:

@@ -141,7 +141,7 @@ pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosit
         if !scene.encoding.axes_stated {
             verbosity.warn(&format!(
                 "the scene's file does not state its axes, which are taken as {}; --axes RDF reads them \
-                 as those of a PLY",
+                 as in a PLY",
                 scene.encoding.axes
             ));
         }

@@ -138,7 +138,7 @@ pub fn put(
     let value = match (&slot, value) {
         (toml::Value::Integer(_), value) if size(&value).is_some() => {
             if !is_in_bytes(field) {
-                let expected = "a number without a unit, since the field is no size in bytes";
+                let expected = "a number without a unit, since the field is not a size in bytes";
                 let what = format!("{from}: {unit}.{field}");
                 return Err(Error::argument(what, expected, value.to_string()));
             }

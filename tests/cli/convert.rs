@@ -121,7 +121,7 @@ fn sog_folders_are_written_and_kept_from_their_readers() {
     place.expect_error(
         UNWRITABLE,
         &["convert", "scene.ply", "-o", "b/meta.json"],
-        &["notes", "no part of it"],
+        &["notes", "not part of it"],
     );
 }
 
@@ -557,7 +557,7 @@ fn scenes_are_compared_by_their_views() {
         let words = [
             "a scene",
             "to compare",
-            "p.png, which is no scene or folder",
+            "p.png, which is neither a scene nor a folder",
         ];
         place.expect_error(USAGE, &[&["compare"][..], &pair].concat(), &words);
     }

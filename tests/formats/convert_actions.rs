@@ -200,7 +200,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
             }
         }
     }
-    // What is no part of a streamed SOG stays.
+    // Files that are not part of a streamed SOG stay.
     std::fs::write(path("a/0_0/notes.txt"), "mine").unwrap();
     let refused = write_table(&path("a"), &scene, OutputFormat::StreamedSogFolder).unwrap_err();
     assert!(refused.to_string().contains("notes.txt"), "{refused}");

@@ -100,7 +100,7 @@ pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
                 ),
                 false => format!("a scene to compare {} with", scene.display()),
             };
-            let found = format!("{}, which is no scene or folder", other.display());
+            let found = format!("{}, which is neither a scene nor a folder", other.display());
             Err(Error::argument(place(!first), expected, found))
         }
     }

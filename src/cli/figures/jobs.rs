@@ -86,7 +86,7 @@ impl Jobs {
         let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
         if suite.has_configurations() {
             let ignored = "the suite's matrix and configurations are not used: figures have configurations of their own, \
-                 and `quadrille plot` draws those of the suite from the results of `quadrille bench`";
+                 and `quadrille plot` draws the suite's configurations from the results of `quadrille bench`";
             warn(ignored.to_owned());
         }
         let suite = suite.clone().without_configurations();

@@ -61,8 +61,8 @@ pub(in crate::cli) struct MeshInputFlags {
     #[arg(long, value_name = "DISTANCE", value_parser = number::<f64>)]
     near: Option<f64>,
     /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
-    /// and PLY files, or -y if +z is up; without glTF, what is longer than wide and the same on the left and
-    /// on the right is shown in profile; another side or a higher view if that one is a sliver]
+    /// and PLY files, or -y if +z is up; without glTF, a mesh that is longer than wide and symmetric is
+    /// shown in profile; another side or a higher view where the default would be a sliver]
     #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = one_of::<Axis>(), hide_possible_values = true)]
     front: Option<Axis>,
     /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;

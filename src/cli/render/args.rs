@@ -49,8 +49,8 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) probe: ProbeFlags,
     /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
-    /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records what
-    /// it was drawn from
+    /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records its
+    /// inputs
     #[arg(long, requires = "output", conflicts_with_all = ["repeat", "list_views", "pixels"])]
     pub(super) resume: bool,
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a PLY, compressed PLY, SOG or .splat

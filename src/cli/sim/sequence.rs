@@ -18,8 +18,8 @@ const EYES: [(&str, f64); 2] = [("left", -0.5), ("right", 0.5)];
 /// Flags of sequences.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct SequenceFlags {
-    /// Draw the views as frames of one run: what vertex shading reads is cached by the L2 as well, and the L2 holds
-    /// for each frame what it held at the end of the frame before, all of it clean. Between frames, dirty colours
+    /// Draw the views as frames of one run: the L2 also caches the reads of vertex shading, and begins each frame with
+    /// its content from the end of the frame before, all of it clean. Between frames, dirty colours
     /// are written back and stencil and depth values are cleared, in no time; all other caches begin empty
     #[arg(long)]
     pub(super) warm: bool,

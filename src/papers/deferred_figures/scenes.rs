@@ -108,7 +108,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
         Some(scene.of("sds_mb")? < scene.of("jrk_mb")?.min(scene.of("jrk_z_mb")?))
     });
     let statement =
-        "A prepass increases the traffic of depths and reduces that of colours, for a net win.";
+        "A prepass increases the traffic of depths and reduces the traffic of colours, for a net gain.";
     let wins: Vec<_> = sheet.rows().iter().map(|run| prepass_wins(run)).collect();
     sheet.claim(statement, "scenes", wins);
     let statement = "With AAS, the executions of JRK+Z and SDS are even more similar.";
@@ -233,7 +233,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     sheet.judge("SDS moves the fewest bytes throughout the trace.", |view| {
         Some(view.of("sds_mb")? < view.of("jrk_mb")?.min(view.of("jrk_z_mb")?))
     });
-    let statement = "The raster of SDS costs about as much as that of JRK.";
+    let statement = "The raster of SDS costs about as much as the raster of JRK.";
     sheet.judge(statement, |view| {
         Some(view.of("sds_gops")? <= 1.03 * view.of("jrk_gops")?)
     });

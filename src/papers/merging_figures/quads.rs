@@ -77,7 +77,7 @@ pub(super) fn figure_14(figure: &'static Figure, results: &Results) -> Content {
             ["reyes", "qfm"],
         );
     sheet.bars(Bars {
-        title: "Shadings of Reyes over those of merging",
+        title: "Shadings of Reyes over shadings of merging",
         axis: Axis::linear("Reyes over QFM (times)"),
         series: &[
             ["reyes_over_grids", "grids culled"],

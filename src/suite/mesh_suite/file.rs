@@ -378,7 +378,7 @@ mod tests {
         for key in VIEW_KEYS {
             let text = format!("{key} = {{}}");
             let error = toml::from_str::<ViewSpec>(&text);
-            assert!(error.is_err(), "{key} is no key");
+            assert!(error.is_err(), "{key} is not a key");
         }
     }
 
