@@ -107,7 +107,10 @@ fn write_and_swap(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     if let Some(other) = other_file(path, "", &is_replaceable)? {
-        let reason = format!("the folder holds {}, which is not part of it", shown(&other));
+        let reason = format!(
+            "the folder holds {}, which is not part of it",
+            shown(&other)
+        );
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
     let temporary = temporary_names().tempdir_in(folder_of(path));

@@ -33,7 +33,7 @@ use quadrille_view::{
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
 ///
-/// Prints an address to open, and serves it until it is interrupted. On a server, the address is opened on one's own
+/// Prints an address to open, and serves it until it is interrupted. On a server, the address is opened on the user's own
 /// machine through ssh, by the printed command. Nobody without the address sees the scene.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

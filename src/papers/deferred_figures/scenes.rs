@@ -107,8 +107,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
     sheet.judge(statement, |scene| {
         Some(scene.of("sds_mb")? < scene.of("jrk_mb")?.min(scene.of("jrk_z_mb")?))
     });
-    let statement =
-        "A prepass increases the traffic of depths and reduces the traffic of colours, for a net gain.";
+    let statement = "A prepass increases the traffic of depths and reduces the traffic of colours, for a net gain.";
     let wins: Vec<_> = sheet.rows().iter().map(|run| prepass_wins(run)).collect();
     sheet.claim(statement, "scenes", wins);
     let statement = "With AAS, the executions of JRK+Z and SDS are even more similar.";
