@@ -62,7 +62,7 @@ impl Size {
         }
     }
 
-    /// Size in units of the drawing, which are pixels in a page, as the style sheet of charts has it.
+    /// Size in units of the drawing, which are pixels in a page; the same as in the style sheet of charts.
     pub(crate) fn pixels(self) -> f64 {
         match self {
             Self::Heading => 14.0,

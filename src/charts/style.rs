@@ -127,8 +127,8 @@ impl Style {
         }
     }
 
-    /// Colours of the shape in a file, as `chart.css` has them in light. Bars of published values are dashed, dots are
-    /// not.
+    /// Colours of the shape in a file, equal to the light colours of `chart.css`. Only bars of published values are
+    /// dashed.
     pub(crate) fn paint(self, is_bar: bool) -> Paint {
         match self {
             Self::Ground => Paint::filled(light("raised")),

@@ -264,7 +264,7 @@ impl Film<'_> {
         })
     }
 
-    /// Writes the film of `views` with the frames that `draw` hands on in their order. Another thread draws the next
+    /// Writes the film of `views` with the frames that `draw` passes to its argument in order. Another thread draws the next
     /// frame while one is written. Returns the rows of `draw`, or none if the reader of the film has closed it early.
     pub(super) fn record_drawn<R: Send>(
         &self,

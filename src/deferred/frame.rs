@@ -66,7 +66,7 @@ impl StochasticFrame {
         Self::new_task(source, view, settings, &Task::NEVER)
     }
 
-    /// As [`Self::new`], as a task. The task holds for further passes over the frame as well: check it after
+    /// As [`Self::new`], as a task. The task also covers further passes over the frame: check it after
     /// them.
     ///
     /// # Errors

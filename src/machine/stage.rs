@@ -42,7 +42,7 @@ pub trait Stage<M> {
         at.max(self.done())
     }
 
-    /// Hands on all that is held of primitives up to `primitive`, from `at` on. No item arrives before that is done.
+    /// Flushes the buffered items of primitives up to `primitive`, from `at` on. No item arrives before the flush ends.
     fn release(
         &mut self,
         _primitive: u32,
@@ -66,8 +66,8 @@ pub trait Sink<P, M> {
     /// Ends the draw. No item is offered after `at`.
     fn end(&mut self, at: Cycle, state: &mut M);
 
-    /// Hands on all that units hold of primitives up to `primitive`, from `at` on, since no item is offered before
-    /// that is done.
+    /// Flushes the items of primitives up to `primitive` from all units, from `at` on. No item is offered before the
+    /// flush ends.
     fn release(&mut self, _primitive: u32, _at: Cycle, _state: &mut M) {}
 
     /// First cycle at which another item can be accepted; 0 of a consumer that does not say.

@@ -65,7 +65,7 @@ const FILES: [(&str, &str, &str); 7] = [
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
-/// Serves connections until `ends` says so.
+/// Serves connections until `ends` returns true.
 pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: impl FnMut() -> bool) {
     let router = Router::new().fallback(handle).with_state(Arc::clone(&site));
     let places = Arc::new(Semaphore::new(MAX_SOCKETS));

@@ -1,4 +1,4 @@
-//! A WebSocket of one page: reads its messages, and sends what waits for it.
+//! A WebSocket of one page: reads its messages, and sends the waiting ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: 
     let _ = timeout(FAREWELL, farewell).await;
 }
 
-/// Sends what waits, and pings, until a send fails.
+/// Sends the waiting messages, and pings, until a send fails.
 async fn send(
     sink: &mut SplitSink<WebSocket, Message>,
     hub: &Hub,

@@ -31,7 +31,7 @@ pub(super) struct FileFlags {
     /// units, the mean); "{view}" is replaced by the name of the view
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
-    /// Write all counters as flat text, as gem5's stats.txt has them: a line of name, value, and "#"
+    /// Write all counters as flat text in the form of gem5's stats.txt: a line of name, value, and "#"
     /// with meaning and unit for each, in a block for each view and method; "-" writes to standard output
     #[arg(long, value_name = "FILE")]
     pub(super) stats: Option<PathBuf>,

@@ -29,7 +29,7 @@ const LEAST_DISCRIMINANT: f64 = 0.1;
 pub enum TileTest {
     /// The oriented box around the footprint, where alpha reaches the cut (VR-Pipe III-A).
     OrientedBox,
-    /// The square of three standard deviations of the longer axis, as the original renderer has it.
+    /// The square of three standard deviations of the longer axis, as in the original renderer.
     Square,
 }
 

@@ -190,8 +190,8 @@ impl BlockDraw<'_> {
 
 impl BlockDraw<'_> {
     /// Decides the lanes `near` the threshold of the stop rule of the row that begins at `origin`, one by one,
-    /// as the reference renderer does, and returns which lanes have reached it; `reached` says so of the
-    /// others, and of all where the shader does not ask the reference renderer.
+    /// as the reference renderer does, and returns which lanes have reached it; `reached` gives the result of the
+    /// others, and of all lanes where the shader does not ask the reference renderer.
     #[cold]
     #[inline(never)]
     fn decide_stop(
@@ -418,7 +418,7 @@ fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
 }
 
 /// Decides the lanes `near` of the row that begins at `origin`, one by one, and returns which lanes are over
-/// the cut; `over` says so of the others.
+/// the cut; `over` gives the result of the others.
 #[cold]
 #[inline(never)]
 fn decide(

@@ -6,7 +6,7 @@
 //! An entry is live until its last fragment warp has read it. The buffer is circular: entries are freed in
 //! order, and a vertex warp waits until there is room for its splats. Packets are pushed through the pipeline
 //! one by one, so the splats that still wait in bins have no last read yet when a vertex warp asks for room.
-//! It then makes the coalescing units hand on their quads of the splats that must leave: no other item
+//! It then makes the coalescing units flush their quads of the splats that must leave: no other item
 //! reaches them while vertex shading waits, so that tile bins fall due by themselves.
 //!
 //! A buffer without a bound holds all live splats. Their largest number is counted at the end of the draw,

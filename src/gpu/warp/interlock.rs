@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Two warps of the first flush leave at 500 and 460; the second flush waits for the later one. A flush
-    /// that is over before its ticket is shown hands on when it is shown.
+    /// that ends before its ticket is shown passes the region on when the ticket is shown.
     #[test]
     fn a_flush_waits_for_all_warps_of_the_one_before() {
         let mut interlock = interlock(1, 9);

@@ -105,7 +105,7 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Blends all splats in order, and hands on the index of each with its largest weight. Skips the splats left
+    /// Blends all splats in order, and passes the index and the largest weight of each to `found`. Skips the remaining splats
     /// once `task` is cancelled.
     fn blend(
         mut self,

@@ -1,4 +1,4 @@
-//! Statistics as flat text, as gem5's `stats.txt` has them: blocks of one counter per line, with its name, its value,
+//! Statistics as flat text in the form of gem5's `stats.txt`: blocks of one counter per line, with its name, its value,
 //! and behind a `#` its meaning and unit.
 
 use std::collections::BTreeMap;

@@ -94,7 +94,7 @@ impl<W: Write> Writer<W> {
         exact
             .zip(u16::try_from(rate.numerator).ok())
             .unwrap_or_else(|| {
-                // Thousandths of a second, as 30000/1001 has them.
+                // Larger numbers become thousandths of a second.
                 let ms = format!("{:.0}", 1000.0 / rate.per_second());
                 (ms.parse().unwrap_or(u16::MAX), 1000)
             })

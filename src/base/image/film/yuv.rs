@@ -1,8 +1,8 @@
 //! Y'CbCr of BT.709 in limited range, 4:2:0, 8 bits.
 //!
 //! Rec. ITU-R BT.709-6, sections 3 and 4: Y' = 0.2126 R' + 0.7152 G' + 0.0722 B', with 16 to 235 for Y' and
-//! 16 to 240 for Cb and Cr. Colours are the 8-bit values of the PNG of the same frame. A chroma sample stands
-//! at the left one of two columns, between two rows, as MPEG-2 and its successors have it; it is filtered
+//! 16 to 240 for Cb and Cr. Colours are the 8-bit values of the PNG of the same frame. A chroma sample lies
+//! on the left one of two columns, between two rows, as in MPEG-2 and its successors; it is filtered
 //! by 1 2 1 across and 1 1 down.
 
 use crate::image::Frame;

@@ -1,4 +1,4 @@
-//! The depth buffer by hand.
+//! The depth buffer, against contents worked out by hand.
 
 use quadrille_deferred::hits::Hit;
 use quadrille_deferred::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};

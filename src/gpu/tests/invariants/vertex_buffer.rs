@@ -1,4 +1,4 @@
-//! The buffer of vertex results: entries by hand.
+//! The buffer of vertex results, against entries worked out by hand.
 
 use quadrille_gpu::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
 

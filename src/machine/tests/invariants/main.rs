@@ -1,4 +1,4 @@
-//! Ports, queues and memory by hand, cycle by cycle.
+//! Ports, queues and memory, against cycles worked out by hand.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod issue_port;

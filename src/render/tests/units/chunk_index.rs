@@ -94,7 +94,7 @@ fn chunks_that_are_left_out_have_no_splat_in_view() {
             }
         }
     }
-    // Though many of these chunks are as large as what the cameras see.
+    // Many of these chunks are as large as the part of the scene that the cameras see.
     assert!(3 * left_out > unseen, "{left_out} of {unseen}");
 }
 

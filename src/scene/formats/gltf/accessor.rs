@@ -184,7 +184,7 @@ impl<'a> BufferStore<'a> {
         })
     }
 
-    /// Returns the elements of the accessor `at`, of `N` components each, normalised if it says so.
+    /// Returns the elements of the accessor `at`, of `N` components each, normalised if the accessor states it.
     pub fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
         let accessor = self.accessor(at)?;
         let shape = match N {

@@ -122,7 +122,7 @@ impl Part<'_> {
     }
 }
 
-/// Reads the columns of rows of `stride` bytes, a block of rows at a time, so that each is in the cache for all of its
+/// Reads the columns of rows of `stride` bytes, a block of rows at a time, so that each stays in the cache for all of its
 /// columns.
 fn packed_columns(
     body: &[u8],

@@ -21,7 +21,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::byte;
 use quadrille_base::task::Task;
 
-/// Bits behind the point of positions, as the format's writer has them: steps of 1/4096 up to 2048.
+/// Fraction bits of positions, as in the format's own writer: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
 /// Buckets to which the format's own writer rounds coefficients of degree 1 and of the higher degrees.
 const BUCKETS: [u8; 2] = [8, 16];
