@@ -49,7 +49,7 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     target: Option<[f64; 3]>,
     /// Direction that points up in the picture [default: 0,-1,0 for splats; 0,1,0 for meshes, or
-    /// 0,0,1 for those that stand along z]
+    /// 0,0,1 for meshes that stand along z]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     up: Option<[f64; 3]>,
     /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]

@@ -142,8 +142,8 @@ impl StochasticFrame {
     }
 }
 
-/// Replaces the tests of all tiles of a large triangle in some rows by those that the raster by bins makes: of
-/// all bins, and of the tiles in those that are kept. Culling whole bins here would change the order of the
+/// Replaces the tests of all tiles of a large triangle in some rows by the tests of the raster by bins: of all
+/// bins, and of the tiles in kept bins. Culling whole bins here would change the order of the
 /// tiles, and with it the traffic.
 #[inline(always)]
 fn count_bins<S: Simd>(

@@ -15,9 +15,9 @@ pub struct Summary {
     pub identical: usize,
     /// Arithmetic mean of each column; of PSNR, over the pictures that differ.
     pub mean: Vec<Option<f64>>,
-    /// Median of each column; `None` of PSNR if half of the pictures are identical.
+    /// Median of each column; `None` for PSNR if half of the pictures are identical.
     pub median: Vec<Option<f64>>,
-    /// Worst number of each column; `None` of PSNR if all pictures are identical.
+    /// Worst number of each column; `None` for PSNR if all pictures are identical.
     pub worst: Vec<Option<f64>>,
     /// Name of the pair with the lowest PSNR, if pictures differ.
     pub worst_pair: Option<String>,

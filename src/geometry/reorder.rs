@@ -53,8 +53,8 @@ const DECAY_POWER: f32 = 1.5;
 const VALENCE_BOOST: (f32, f32) = (2.0, -0.5);
 
 /// The algorithm of Tom Forsyth, "Linear-Speed Vertex Cache Optimisation" (2006): the next triangle is
-/// the one with the greatest sum of its vertices' scores among those with a vertex in the cache. If there
-/// is none, it is the first one left (the description leaves this choice open).
+/// the triangle with a vertex in the cache whose vertices have the greatest sum of scores. Without such a
+/// triangle, it is the first one left (the description leaves this choice open).
 struct GreedyOrder {
     /// Triangles by vertices that are numbered from 0.
     triangles: Vec<[usize; 3]>,

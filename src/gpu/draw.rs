@@ -162,7 +162,7 @@ impl Draw {
     }
 
     /// The two triangles of a splat's box, which share its diagonal: the edge from the first's last
-    /// corner to its first. `None` of other primitives, and of splats that the draw has not.
+    /// corner to its first. `None` for other primitives, and for splats outside the draw.
     pub fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
         let Boxes::Splats(boxes) = &self.boxes else {
             return None;

@@ -70,7 +70,7 @@ pub trait Sink<P, M> {
     /// flush ends.
     fn release(&mut self, _primitive: u32, _at: Cycle, _state: &mut M) {}
 
-    /// First cycle at which another item can be accepted; 0 of a consumer that does not say.
+    /// First cycle at which another item can be accepted; 0 for a consumer that does not report it.
     fn free(&self) -> Cycle {
         0
     }

@@ -130,8 +130,8 @@ impl Activity {
         self.idle_until(cycle, StallReason::Full);
     }
 
-    /// Charges the unaccounted cycles up to the arrival of an item to [`StallReason::Starved`], and those
-    /// up to its start to [`StallReason::Blocked`].
+    /// Charges the unaccounted cycles up to the arrival of an item to [`StallReason::Starved`], and the
+    /// cycles up to its start to [`StallReason::Blocked`].
     #[inline(always)]
     pub(crate) fn wait_for_item(&mut self, arrival: Cycle, start: Cycle) {
         self.charge([
@@ -140,7 +140,7 @@ impl Activity {
         ]);
     }
 
-    /// Charges the cycles up to `start` as [`Activity::wait_for_item`], and those up to `end` as busy.
+    /// Charges the cycles up to `start` as [`Activity::wait_for_item`], and the cycles up to `end` as busy.
     #[inline(always)]
     pub(crate) fn work_on_item(&mut self, arrival: Cycle, start: Cycle, end: Cycle) {
         self.charge([
@@ -192,7 +192,7 @@ impl Activity {
         ]);
     }
 
-    /// Charges the unaccounted cycles up to `ready` as [`Activity::work_on_data`], and those up to `room` to
+    /// Charges the unaccounted cycles up to `ready` as [`Activity::work_on_data`], and the cycles up to `room` to
     /// [`StallReason::Full`].
     #[cold]
     #[inline(never)]

@@ -38,7 +38,7 @@ struct Agreement {
     mean_error: f64,
     /// Geometric mean of the emulator's numbers over the measured ones.
     ratio: f64,
-    /// Pearson's correlation coefficient of the logarithms; `None` of fewer than three pairs, or if one side is
+    /// Pearson's correlation coefficient of the logarithms; `None` for fewer than three pairs, or if one side is
     /// constant.
     correlation: Option<f64>,
 }

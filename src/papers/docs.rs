@@ -48,7 +48,7 @@ pub fn update(report: &Report<'_>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The text with the marked tables replaced by those that `table` returns for their figures; `None` if a marker has no
+/// The text with the marked tables replaced by the tables that `table` returns for their figures; `None` if a marker has no
 /// end.
 fn rewritten(text: &str, table: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let mut new = String::with_capacity(text.len());

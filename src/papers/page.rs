@@ -75,7 +75,7 @@ pub(crate) fn html(report: &Report<'_>) -> String {
     html
 }
 
-/// Links to sections, and a mark beside those with gaps.
+/// Links to sections, with a mark beside sections with gaps.
 fn contents(sections: &[Section]) -> String {
     let items = sections.iter().map(|section| {
         let figure = section.figure;

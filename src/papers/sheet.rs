@@ -42,7 +42,7 @@ pub(crate) struct Rows<'a> {
 /// A chart with a group of bars per label.
 #[derive(Default)]
 pub(crate) struct Bars<'a> {
-    /// Description for those who cannot see the chart.
+    /// Accessible title (aria-label).
     pub(crate) title: &'a str,
     /// The vertical axis.
     pub(crate) axis: Axis,

@@ -91,7 +91,7 @@ struct RawMeasurement {
 pub struct Measurement {
     /// Name of the kernel, the count or the rate.
     pub item: String,
-    /// Scene of the suite and name of the view; `None` of a rate of the hardware.
+    /// Scene of the suite and name of the view; `None` for a rate of the hardware.
     pub view: Option<[String; 2]>,
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],

@@ -123,8 +123,8 @@ impl Plan {
             .collect())
     }
 
-    /// Runs the methods of a job that `records` lacks, and returns them with those that it has, in the
-    /// order of the suite.
+    /// Runs the methods of a job that `records` lacks, and returns the results of all methods in the order of the
+    /// suite.
     fn run_methods(
         &self,
         job: &Job,

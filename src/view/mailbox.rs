@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(seq(mailbox.take(ms(2001))), None);
         assert_eq!(seq(mailbox.take(ms(2002))), Some(('f', 4)));
         assert_eq!(mailbox.wakes_at(), None);
-        // A confirmation of a later frame confirms those before it.
+        // A confirmation of a later frame confirms all earlier ones.
         mailbox.shown(4);
         mailbox.frame(request(5));
         assert_eq!(seq(mailbox.take(ms(2003))), Some(('f', 5)));

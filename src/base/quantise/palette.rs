@@ -3,8 +3,8 @@
 //! All-pairs k-means of a million rows and 65,536 centroids takes 10^13 multiplications per iteration.
 //! Here the rows are split at medians into groups of equal size, each group has its share of the
 //! centroids, and the last passes compare a group's rows with the centroids of the nearest groups too, so
-//! that the borders of groups do not show: in blocks of centroids that are near each other, with those that are
-//! nearest to the block of the row's own centroid.
+//! that the borders of groups do not show. They compare blocks of neighbouring centroids: the blocks nearest to the
+//! block of the row's own centroid.
 
 use std::collections::HashMap;
 

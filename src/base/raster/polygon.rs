@@ -200,7 +200,7 @@ impl Polygon {
         Strip::new(words, y0, clip)
     }
 
-    /// Covered columns of [`STRIP_COLUMNS`] from `x0` on, those in `clip` alone, in the rows of half a strip
+    /// Covered columns of [`STRIP_COLUMNS`] from `x0` on, only inside `clip`, in the rows of half a strip
     /// from `y0` on: a bit per column. Rows are not clipped.
     #[inline(always)]
     fn words(&self, [x0, y0]: [i32; 2], clip: PixelRect) -> [u64; HALF_ROWS] {
@@ -302,7 +302,7 @@ const EXPONENT_BIAS: i32 = f64::MAX_EXP - 1;
 const LEAST_WHOLE_ULPS: u64 = 1 << FRACTION_BITS;
 const LEAST_WHOLE: f64 = LEAST_WHOLE_ULPS as f64;
 /// 1.5 * 2^52: added to a number below 2^31 in size, negative ones too, it rounds to the nearest whole
-/// number, where that is not two, and leaves that in the low bits.
+/// number, ties to even, and leaves it in the low bits.
 const NO_FRACTION: f64 = 1.5 * LEAST_WHOLE;
 
 /// The larger; unlike `f64::max`, one instruction, since NaN does not occur.

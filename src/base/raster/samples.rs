@@ -213,8 +213,8 @@ impl SamplePattern {
     pub fn partial_pixels(&self, coverage: u64) -> u8 {
         let step = self.count - 1;
         let partial = self.lasts_of_partial(coverage) >> step;
-        // The bits of the second and fourth shading pixel come beside those before them, then both pairs
-        // together.
+        // The bits of the second and fourth shading pixel move next to the bits of the first and third, then
+        // the pairs together.
         let pairs = (partial | partial >> step) & self.pairs;
         (pairs | pairs >> (2 * step)) as u8 & 15
     }

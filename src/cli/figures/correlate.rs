@@ -115,7 +115,7 @@ impl Views<'_> {
             .collect())
     }
 
-    /// Runs the measured views of a scene at one size, those without a row in the folder's results files, and sets the
+    /// Runs the measured views of a scene at one size that have no row in the folder's results files, and sets the
     /// emulator's numbers.
     fn run(
         &self,

@@ -137,8 +137,8 @@ impl<'a> CachedDecoupled<'a> {
         }
     }
 
-    /// Shades the samples in `passed`, and stores the colours of those in `kept`. Each shading quad is looked
-    /// up once per block of pixels.
+    /// Shades the samples in `passed`, and stores the colours of the samples in `kept`. Each shading quad is
+    /// looked up once per block of pixels.
     fn shade(&mut self, (quad, hits): (&QuadHits, &[Hit]), passed: u64, kept: u64, layer: Layer) {
         if passed == 0 {
             return;

@@ -58,7 +58,7 @@ impl<'a> Msaa<'a> {
         }
     }
 
-    /// Counts the quad of pixels of the samples in `passed`, and shows those in `kept`.
+    /// Counts the quad of pixels of the samples in `passed`, and shows the samples in `kept`.
     fn shade(&mut self, (quad, hits): (&QuadHits, &[Hit]), passed: u64, kept: u64, layer: Layer) {
         if passed == 0 {
             return;

@@ -22,7 +22,7 @@ impl BufferTraffic {
         self.read + self.write
     }
 
-    /// Bytes moved as a share of those without compression; `None` if nothing was moved.
+    /// Bytes moved as a share of the bytes without compression; `None` if nothing was moved.
     pub fn ratio(&self) -> Option<f64> {
         (self.raw > 0).then(|| self.bytes() as f64 / self.raw as f64)
     }

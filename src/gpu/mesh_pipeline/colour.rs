@@ -3,7 +3,7 @@
 //! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still shows
 //! its triangle: merging lets quads that overlap change order, so a test after shading decides
 //! between them ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3). The test sees
-//! quads that were tested while this one was held for merging or packing, but not those tested while
+//! quads that were tested while this one was held for merging or packing, but not quads tested while
 //! it is shaded; it costs nothing, since it reads the cache of the early test (assumptions).
 //!
 //! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent. Rates and cache are the same as in the

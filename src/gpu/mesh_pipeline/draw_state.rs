@@ -176,7 +176,7 @@ impl MeshDrawState {
     }
 
     /// Makes `grid` the current one. If any of it is drawn, appends all its triangles to `out`, also
-    /// those outside the picture and those that show the wrong side.
+    /// triangles outside the picture and triangles that show the wrong side.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let material = self.materials.get(grid.material as usize);

@@ -115,7 +115,7 @@ impl L2 {
         }
     }
 
-    /// The lines held when the frame has ended: dirty ones are written back, and those in `dropped` are forgotten.
+    /// The lines held when the frame has ended: dirty ones are written back, and the lines in `dropped` are discarded.
     pub(super) fn end_frame(&self, cacheable: u32, dropped: &Range<u32>) -> HeldLines {
         let mut tags = self.tags.clone();
         tags.begin_frame(dropped);

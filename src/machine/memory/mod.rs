@@ -133,8 +133,8 @@ impl Memory {
         self.l2.begin_frame(before, self.cacheable);
     }
 
-    /// The lines that the L2 holds when a frame of a sequence has ended: dirty ones are written back, and those in
-    /// `dropped` are forgotten. `None` if [`Memory::begin_frame`] was not called.
+    /// The lines that the L2 holds when a frame of a sequence has ended: dirty ones are written back, and the lines in
+    /// `dropped` are discarded. `None` if [`Memory::begin_frame`] was not called.
     pub fn end_frame(&self, dropped: &Range<u32>) -> Option<HeldLines> {
         let held = || self.l2.end_frame(self.cacheable, dropped);
         self.caches_streams.then(held)

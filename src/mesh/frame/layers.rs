@@ -133,8 +133,8 @@ impl VisibleFrame {
         });
     }
 
-    /// The layers of a pixel from the owners of its samples, which are those from `first` on of the
-    /// shading pixel at `corner`.
+    /// The layers of a pixel from the owners of its samples, which are the samples of the shading
+    /// pixel at `corner` from `first` on.
     fn pixel_layers(
         &self,
         owners: &[u32],

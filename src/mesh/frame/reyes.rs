@@ -39,7 +39,7 @@ impl VisibleFrame {
         counts
     }
 
-    /// Positions on the picture plane, in pixels, of the vertices that Reyes shades, without those before the near plane.
+    /// Positions on the picture plane, in pixels, of the vertices that Reyes shades, without vertices before the near plane.
     pub fn vertices_px(&self) -> impl Iterator<Item = [f64; 2]> {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
         let points = grids

@@ -1,6 +1,6 @@
 //! Reflection of a microfacet surface, as the specification of glTF 2.0 states it (appendix B).
 //!
-//! With n the normal, v the direction to the eye, l that to the light, h half-way between the two,
+//! With n the normal, v the direction to the eye, l the direction to the light, h half-way between the two,
 //! and alpha the square of the roughness:
 //!
 //! ```text

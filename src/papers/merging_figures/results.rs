@@ -83,7 +83,7 @@ impl Row {
         self.rasterized - self.culled
     }
 
-    /// Runs of the shader without a unit over those with it.
+    /// Runs of the shader without a unit over runs with it.
     pub(super) fn reduction(&self) -> f64 {
         4.0 * self.tested() as f64 / self.shaded.max(1) as f64
     }
@@ -179,7 +179,7 @@ impl Frame {
         Self::per_pixel(&self.quads, Unit::Reyes, None)
     }
 
-    /// Shadings without merging over those with it.
+    /// Shadings without merging over shadings with it.
     pub(super) fn less(&self) -> Option<f64> {
         Some(self.none()? / self.qfm()?)
     }

@@ -36,7 +36,7 @@ pub enum Action {
     Rotate([f64; 3]),
     /// Scales all splats around the origin.
     Scale(f64),
-    /// Changes the signs of axes, from those given to right, down, forward, or back.
+    /// Changes the signs of axes, from the given axes to right, down, forward, or back.
     Axes(SplatAxes),
     /// Drops splats whose surroundings are this many times sparser than their neighbours' surroundings: their
     /// local outlier factor, by distances of centres to the 16 nearest ones.

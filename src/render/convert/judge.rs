@@ -1,4 +1,4 @@
-//! The views of a conversion: those that splats are pruned by, and those that a report looks from.
+//! The views of a conversion: views that splats are pruned by, and views of a report.
 
 use std::path::Path;
 
@@ -73,8 +73,8 @@ impl Judge {
         Ok(cameras)
     }
 
-    /// Compares the new file `written`, which holds `table` in a format, with the table `before`. After pruning, the
-    /// views are others than those by which splats were pruned, if there are any.
+    /// Compares the new file `written`, which holds `table` in a format, with the table `before`. After pruning,
+    /// other views than the pruning views are compared, if there are any.
     pub(super) fn measure(
         &mut self,
         (before, table): (&SplatTable, &SplatTable),

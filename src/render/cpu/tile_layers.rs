@@ -81,7 +81,7 @@ pub(super) struct TileLayers<'a, const KEPT: u8> {
     /// Whether depths are taken from the geometry.
     is_distance: bool,
     values: [SummedValues; BATCH],
-    // One array per quantity, so that those in use lie close together.
+    // One array per quantity, so that the quantities in use lie close together.
     depth: [FloatLanes; BLOCKS],
     inverse: [FloatLanes; BLOCKS],
     normal: [[FloatLanes; BLOCKS]; 3],

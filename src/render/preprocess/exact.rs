@@ -41,7 +41,7 @@ fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
 struct PlaneCentre {
     /// From the picture's centre.
     px: [f64; 2],
-    /// Derivatives of the position in pixels by that in view space.
+    /// Derivatives of the position in pixels by the position in view space.
     jacobian: Matrix2x3<f64>,
     /// Depth, by which splats are drawn in order.
     depth: f64,

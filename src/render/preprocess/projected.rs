@@ -154,8 +154,8 @@ fn radii(u_per_x: f32, u_per_y: f32, v_per_y: f32, radius_squared: f32) -> [f64;
     // Variances in units of 2 ln 2 square pixels.
     let yy = (per_y * per_y).recip();
     let xx = (per_x * per_x).recip() + slope * slope * yy;
-    // The radius in standard deviations is that in (u, v) times sqrt(2 ln 2), and deviations are those in units of
-    // the falloff over it.
+    // The radius in standard deviations is the radius in (u, v) times sqrt(2 ln 2), and deviations are in units of
+    // the falloff, divided by the same factor.
     let most = MOST_RADIUS * MOST_RADIUS / (2.0 * f64::from(LN_2));
     let radius2 = f64::from(radius_squared).clamp(0.0, most);
     [(xx * radius2).sqrt().ceil(), (yy * radius2).sqrt().ceil()]

@@ -13,7 +13,7 @@ use quadrille_base::error::{Error, Result, shown};
 /// View names listed in a message before the rest is cut off.
 pub(super) const LISTED_NAMES: usize = 12;
 
-/// The names in the file of the views for training and of those for tests.
+/// The names in the file of the views for training and of the views for tests.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ViewSplit {
     /// Views for training.

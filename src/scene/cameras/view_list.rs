@@ -4,7 +4,7 @@ use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
 
-/// Names of views: those that this program uses and, as far as a file gave some, those in the file.
+/// Names of views that this program uses and, as far as a file gave some, the names in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ViewNames<'a> {
     pub(super) names: &'a [&'a str],

@@ -23,7 +23,7 @@ pub(super) trait ColumnRows: Sync {
     fn columns(&self, rows: Rows) -> Result<RawColumns>;
 }
 
-/// The rows in `range` of those by which the resolution of a scene of `rows` rows is judged.
+/// The sampled rows in `range`, by which the resolution of a scene of `rows` rows is judged.
 pub(super) fn sample(rows: usize, range: Range<usize>) -> Rows {
     Rows::multiples(range, rows.div_ceil(SAMPLES).max(1))
 }

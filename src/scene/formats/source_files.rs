@@ -9,8 +9,8 @@ use crate::bytes::Bytes;
 use quadrille_base::error::Result;
 
 /// Returns the files that the scene in `path` is read from: the file alone for most formats; for a description in
-/// JSON (a SOG in a folder, a streamed SOG, glTF with buffers beside it), also the files that it names and those
-/// that the named descriptions name in turn. All levels of detail of a streamed SOG are listed. Without loading
+/// JSON (a SOG in a folder, a streamed SOG, glTF with buffers beside it), also the files that it names and, in turn,
+/// the files that named descriptions name. All levels of detail of a streamed SOG are listed. Without loading
 /// the scene, this tells whether any of its content has changed.
 ///
 /// # Errors

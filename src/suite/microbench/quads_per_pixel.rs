@@ -21,7 +21,7 @@ const ONE: u8 = 0b0001;
 const TWO: u8 = 0b0011;
 const FOUR: u8 = 0b1111;
 
-/// Quads per pixel, the masks of quads that keep them, and their number over that at 1/4.
+/// Quads per pixel, the masks of quads that keep them, and their number relative to 1/4.
 const SHARES: [(&str, [u8; 3], u32); 3] = [
     ("1/2", [TWO; 3], 2),
     ("3/4", [TWO, ONE, ONE], 3),
@@ -56,7 +56,7 @@ fn cost(config: &Config, tests: &Tests, count: u32) -> (u64, u64) {
     (twice.0 - once.0, twice.1 - once.1)
 }
 
-/// Time at 1/2, 3/4 and 1 quads per pixel over that at 1/4, at the same number of pixels.
+/// Time at 1/2, 3/4 and 1 quads per pixel over the time at 1/4, at the same number of pixels.
 pub(super) fn times(config: &Config) -> Vec<(&'static str, f64)> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;

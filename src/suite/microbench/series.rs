@@ -26,7 +26,7 @@ pub struct Series {
     pub aligned_footprints: Vec<[u64; 2]>,
     /// Name of a colour format, and pixels blended per cycle.
     pub pixels_per_cycle: Vec<(&'static str, f64)>,
-    /// Quads per pixel, and time over that at a quarter.
+    /// Quads per pixel, and time relative to a quarter quad per pixel.
     pub times_by_quads: Vec<(&'static str, f64)>,
     /// Screen tiles, and warps of ten rectangles on each in turn.
     pub warps_by_tiles: Vec<[u64; 2]>,

@@ -142,7 +142,7 @@ struct EnergyWithBand {
     total_high: f64,
 }
 
-/// The keys of a run's estimates, null for those that it lacks.
+/// The keys of a run's estimates; null for missing estimates.
 pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
     let frame = run.frame.map(|frame| json!({ "frame": frame }));
     let energy = run.energy.map(|estimate| {

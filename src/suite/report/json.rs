@@ -117,11 +117,11 @@ pub(super) const DERIVED: &[(&str, &str)] = &[
     ("flushes.tgc.mean_items", "Mean primitives of a flush"),
     (
         "shaded_ratio",
-        "Fragments rasterized, divided by those not terminated",
+        "Fragments rasterized, divided by fragments not terminated",
     ),
     (
         "merge_ratio",
-        "Quads blended without merging, divided by those blended",
+        "Quads blended without merging, divided by quads blended",
     ),
     ("crop.l2_bytes", "Bytes between the colour cache and the L2"),
     (

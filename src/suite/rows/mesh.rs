@@ -78,7 +78,7 @@ pub struct MeshRow {
     pub pixels_covered: u64,
     /// Runs of the shader per covered pixel.
     pub fragments_per_covered_pixel: f64,
-    /// Runs of the shader without a unit over those with it.
+    /// Runs of the shader without a unit over runs with it.
     pub reduction: f64,
     /// Merged quads over all quads that reach the unit.
     pub savings: f64,

@@ -81,7 +81,7 @@ impl SplatQuad {
 /// The quads of a draw's splats in drawing order.
 #[derive(Debug)]
 pub struct SplatQuads {
-    /// The quads, including those without coverage.
+    /// The quads, including quads without coverage.
     pub quads: Vec<SplatQuad>,
     /// Sample positions.
     pub pattern: &'static SamplePattern,

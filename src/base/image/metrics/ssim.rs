@@ -201,7 +201,7 @@ impl Channel<'_> {
     }
 }
 
-/// Sums over the taps of the vertical window for [`HALF`] pixels from column `x` on, or for those after them:
+/// Sums over the taps of the vertical window for [`HALF`] pixels from column `x` on, or for the next half:
 /// a, b, a^2 + b^2 and a b.
 #[inline(always)]
 fn vertical<S: Simd, const UPPER: bool>(simd: S, taps: &[Tap<'_>], x: usize) -> [f64x8<S>; 4] {

@@ -79,7 +79,7 @@ impl Frog {
         (0..8).map(corner).sum()
     }
 
-    /// A number from 0 to 1 of an integer point.
+    /// A pseudo-random number from 0 to 1 for an integer point.
     fn random(&self, point: [f32; 3]) -> f32 {
         // The finaliser of SplitMix64 (Steele, Lea and Flood 2014), chained over the coordinates.
         let hash = point.iter().fold(self.seed, |hash, x| {

@@ -95,7 +95,7 @@ fn ratios_share_the_constants() {
     close(nothing.watts_without_dram, 0.0);
 }
 
-/// A GPU of 84 cores has 84 / 16 of the rail of 7.6 W, and 0.3 of that in static power. 2 million instructions in a
+/// A GPU of 84 cores has 84 / 16 of the rail of 7.6 W, and 0.3 of this power is static. 2 million instructions in a
 /// millisecond take 0.876 W. With the L2 and the ROPs of the smaller GPU, 0.7 of the static power grows.
 #[test]
 fn static_power_grows_with_the_parts() {

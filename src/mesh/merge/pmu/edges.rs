@@ -9,7 +9,7 @@
 //! per entry has a bit for each edge, the same for both directions: entries without a common bit have
 //! no edge in common and need no comparison.
 
-/// An edge from the vertex in the high half to that in the low half.
+/// An edge from the vertex in the high half to the vertex in the low half.
 type DirectedEdge = u64;
 
 /// The edge in the other direction.

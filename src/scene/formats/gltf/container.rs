@@ -83,7 +83,7 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
         let decoded = BASE64.decode(text);
         return decoded.map_err(|error| format!("a data URI with bad base64: {error}"));
     }
-    // Some writers do not encode names: those with a bad code are plain, and others may be.
+    // Some writers do not encode names: a name with a bad code is plain, and any other may be.
     let name = percent_decoded(uri).unwrap_or_else(|_| uri.to_owned());
     let decoded = resolve(&name);
     let found = decoded.or_else(|error| match name == uri {

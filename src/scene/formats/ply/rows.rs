@@ -58,7 +58,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     })
 }
 
-/// Whether splats are read by way of a table: those with plain colours, or with positions in double precision.
+/// Whether splats are read by way of a table: splats with plain colours or with positions in double precision.
 fn needs_table(layout: &Layout<'_>) -> bool {
     let properties = &layout.element.properties;
     let is_fine = |name: &str| {

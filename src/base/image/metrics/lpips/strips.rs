@@ -89,7 +89,7 @@ pub(super) fn distance(
 struct Plan {
     /// Rows of the first layer's input.
     input: Range<usize>,
-    /// By layer: the rows of its output, and those among them that no other strip compares.
+    /// By layer: the rows of its output, and its rows that no other strip compares.
     layers: Vec<[Range<usize>; 2]>,
 }
 
