@@ -97,7 +97,7 @@ impl UnitCycles {
 
     /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own
     /// data was in flight, or another user held it. Cycles without input, or with output that was not
-    /// accepted, are the neighbours'.
+    /// accepted, count for the neighbouring units.
     pub fn occupancy(&self) -> f64 {
         self.share(self.busy + self.idle(StallReason::Miss) + self.idle(StallReason::Contended))
     }

@@ -260,7 +260,7 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
     )
 }
 
-/// Statements of the paper, and in how many cases they hold.
+/// Statements of the paper, with the number of cases in which they hold.
 fn claims(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return String::new();

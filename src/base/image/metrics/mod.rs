@@ -78,7 +78,7 @@ pub struct MeanComparison {
 }
 
 impl MeanComparison {
-    /// The means of `all`; of none, they are 0.
+    /// The means of `all`; 0 without comparisons.
     pub fn of<'a>(all: impl IntoIterator<Item = &'a Comparison>) -> Self {
         let all: Vec<&Comparison> = all.into_iter().collect();
         let mean_of = |number: &dyn Fn(&Comparison) -> Option<f64>| {

@@ -160,7 +160,7 @@ fn read_light(
         "spot" => {
             let inner = light.spot.inner_cone_angle.unwrap_or(0.0);
             let outer = light.spot.outer_cone_angle.unwrap_or(OUTER_ANGLE);
-            // A cone of 0 is taken: it lights next to nothing.
+            // A cone of 0 is accepted: it lights almost nothing.
             if !(0.0 <= inner && inner <= outer && outer <= std::f64::consts::FRAC_PI_2) {
                 let expected = "0 <= innerConeAngle <= outerConeAngle <= pi/2";
                 return wrong("spot", expected, format!("{inner} and {outer}"));
