@@ -74,7 +74,7 @@ def as_now(value):
 
 
 def cycles_as_now(timed, unit):
-    """The cycles of a mesh row with today's names of units: those of `sim`, and the merging unit's own."""
+    """The cycles of a mesh row with today's names of units: the names of `sim`, and the merging unit's own."""
     if not isinstance(timed, dict) or "colour" not in timed:
         return timed
     names = {"merge": {"none": "passthrough"}.get(unit, unit), "colour": "crop"}

@@ -13,7 +13,7 @@ use quadrille::machine::{Beat, IssuePort, Process, Rate, Rigid, RigidUnit};
 use quadrille::{Config, Profile, Recipe, Result, SimdLevel, Synthetic, Variant};
 
 quadrille::statistics! {
-    /// What the new unit counts.
+    /// Counters of the new unit.
     struct CoverageCounters {
         /// Quads with four fragments left after the tests.
         full: u64,

@@ -59,7 +59,7 @@ def _geometry(random: np.random.Generator, count: int, spread: Any, sizes: Any, 
 
 
 def cases() -> dict[str, Case]:
-    """The scenes by what is difficult about them."""
+    """The scenes, named after their difficulty."""
     random = np.random.default_rng(20261126)
     views, lenses = _views()
     plain: dict[str, float] = {}

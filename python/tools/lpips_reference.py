@@ -21,7 +21,7 @@ import torch
 
 SIZES = {"alex": [(67, 45), (31, 31), (96, 33)], "vgg": [(67, 45), (16, 16), (40, 31)]}
 
-# Offset of the random numbers of pictures from those of weights.
+# First random number of pictures; weights begin at 0.
 PICTURE = 1 << 60
 
 
@@ -35,7 +35,7 @@ def random_bits(start, count):
 
 
 def generated(shapes):
-    """Arrays by name: weights of a variance that keeps that of the maps, small biases, and positive linear weights."""
+    """Arrays by name: weights that keep the variance of the maps, small biases, and positive linear weights."""
     arrays = {}
     for number, (name, shape) in enumerate(shapes.items()):
         unit = (random_bits(number << 32, int(np.prod(shape))) >> np.uint64(40)).astype(np.float64) / 2**24

@@ -88,7 +88,7 @@ fn coefficients_beyond_the_degree_are_not_used() {
 }
 
 /// Every channel is linear in the values: rows that are the depth times a factor, of either sign, are the depth sum
-/// times it. The depth is that of the layers.
+/// times it. The depth equals the depth of the layers.
 #[test]
 fn any_number_of_values_is_blended_by_the_same_weights() {
     let (splats, camera) = storm(0);
@@ -285,7 +285,7 @@ fn lengths_that_do_not_fit_are_errors() {
     }
 }
 
-/// Conics and radii from the record of a splat are those of the definition of its projection.
+/// Conics and radii from the record of a splat agree with the definition of its projection.
 #[test]
 fn conics_and_radii_follow_from_the_record() {
     let (splats, camera) = storm(0);

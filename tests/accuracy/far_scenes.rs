@@ -14,7 +14,7 @@ use quadrille_scene::table::ColumnValues;
 
 use crate::support::shared;
 
-/// Offset of the test scenes, as of a place on a map in metres.
+/// Offset of the test scenes: a place on a map, in metres.
 const OFFSET: [f64; 3] = [500_000.0, 4_600_000.0, 0.0];
 
 /// Moves a table by [`OFFSET`], in columns of doubles.

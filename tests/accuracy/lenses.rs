@@ -263,7 +263,7 @@ fn a_narrow_fisheye_is_a_pinhole() {
     assert!(psnr > 50.0, "{psnr}");
 }
 
-/// A circular fisheye, whose distance stops growing inside the picture: what is inside is drawn, and the corners
+/// A circular fisheye, whose distance stops growing inside the picture: the inside is drawn, and the corners
 /// stay empty.
 #[test]
 fn the_corners_beyond_a_lens_stay_empty() {

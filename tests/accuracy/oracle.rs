@@ -26,7 +26,7 @@ const SIZES: [(u32, u32); 8] = [
     (31, 33),
 ];
 
-/// Stop rules besides those of the profiles.
+/// Stop rules besides the rules of the profiles.
 const STOP_RULES: [StopRule; 6] = [
     StopRule::Never,
     StopRule::Before(1e-4),

@@ -69,7 +69,7 @@ pub(crate) fn kill_after(place: &Place, count: usize, arguments: &[&str], file: 
         assert!(start.elapsed() < PATIENCE, "no row number {count}");
         sleep(Duration::from_millis(1));
     }
-    // SIGKILL; that the program has ended by itself is no failure.
+    // SIGKILL; a program that has ended by itself is not an error.
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -304,7 +304,7 @@ fn wrong_usage_and_wrong_results_files_are_refused() {
         &run(&["-o", "scene.ply/rows.jsonl"]),
         &["scene.ply/rows.jsonl"],
     );
-    // Files that are no results stay as they are.
+    // Files without results are not changed.
     for content in ["not json\n", "{}\n[1]\n", "some text", "{}\n\u{89}PNG"] {
         fs::write(place.path("other"), content).unwrap();
         place.expect_error(UNREADABLE, &run(&["-o", "other"]), &["other", "line"]);

@@ -1,5 +1,5 @@
 //! The scripts under `examples/cluster`, on engines that are really started: one of four shards is
-//! killed, the script runs it again and merges, and the rows are those of one run.
+//! killed, the script runs it again and merges, and the rows equal the rows of one run.
 //!
 //! Nothing is installed here: a test whose engine is missing says so and is skipped.
 use std::fs::{self, File};
@@ -74,7 +74,7 @@ fn process_of_shard(shard: usize, results: &Path) -> Option<i32> {
     })
 }
 
-/// Runs a script, kills a shard, and compares the merged rows with those of one run.
+/// Runs a script, kills a shard, and compares the merged rows with the rows of one run.
 fn survives_a_killed_shard(place: &Place, mut script: Command) {
     place.expect(DONE, &["bench", "suite.toml", "-q", "-o", "whole.jsonl"]);
     let results = place.path("rows.jsonl");

@@ -104,7 +104,7 @@ fn pictures_are_the_same_for_all_pipelines_and_tiles() {
 }
 
 /// Draws a mesh with three blurs and compares the linear pictures of the sorted pipeline at four sizes of
-/// tiles with that of the cached one.
+/// tiles with the picture of the cached one.
 fn compare_pipelines(place: &Place, mesh: &[&str]) {
     let sharp: &[&str] = &[];
     let motion = &["--camera-move", "0.02,0.01,0.03", "--spin", "0,1,0,6"];
@@ -219,7 +219,7 @@ const COLOURED: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float 
     element face 1\nproperty list uchar int vertex_indices\nend_header\n\
     -1 -1 0 255 0 0\n1 -1 0 0 255 0\n1 1 0 0 0 255\n-1 1 0 255 255 255\n4 0 1 2 3\n";
 
-/// The PSNR of a picture of `deferred` without blur against that of `mesh`, in dB; infinite if they are equal.
+/// The PSNR of a picture of `deferred` without blur against the picture of `mesh`, in dB; infinite if they are equal.
 fn psnr_to_mesh(place: &Place, mesh: &[&str]) -> f64 {
     let size = ["--width", "320", "--height", "180"];
     let samples = ["--samples", "4", "--pattern", "standard", "-o", "a.png"];

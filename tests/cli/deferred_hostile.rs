@@ -102,7 +102,7 @@ fn triangles_without_area_or_with_turning_faces_are_drawn_where_they_show() {
     let still = covered(&drawn(&place, SQUARE, &[]));
     assert!(still > 500, "{still}");
     // The square turns through its edge-on position half-way through the exposure, where its shading points
-    // have no place: those of an end of the shutter are taken.
+    // have no position: the positions at an end of the shutter are taken.
     let turned = drawn(&place, SQUARE, &["--spin", "0,1,0,80", "--faces", "both"]);
     assert!(covered(&turned) > 300);
     assert_eq!(turned["grids"]["barycentric"], 0);
@@ -127,7 +127,7 @@ fn corners_behind_the_eye_and_lenses_inside_surfaces_are_drawn() {
         // Chords of more than half a turn.
         &["--camera-turn", "170,0,0"],
         &["--spin", "0,1,0,359"],
-        // Sizes and tiles that are no multiples of anything.
+        // Sizes and tiles without common factors.
         &["--tile", "1", "--coc-px", "4"],
         &["--samples", "1", "--tile", "7"],
         &["--grid", "adaptive", "--aas-quality", "1", "--coc-px", "60"],

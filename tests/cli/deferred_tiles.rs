@@ -13,7 +13,7 @@ const MEDIUM_PX: [f64; 2] = [15.0, 7.5];
 /// Executions of the shader per pixel with one grid.
 #[derive(Debug, Clone, Copy)]
 struct Executions {
-    /// Of `sds` over those of a depth prepass, with tiles of 128 pixels.
+    /// Executions of `sds` over executions with a depth prepass, with tiles of 128 pixels.
     excess: f64,
     /// Of `sds` with tiles of 32 pixels, and with one tile for the whole screen.
     tiles: [f64; 2],

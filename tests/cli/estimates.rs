@@ -29,7 +29,7 @@ fn is_near(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-9 * expected.abs()
 }
 
-/// Parts add up, ratios are those of the totals, and the band holds the total.
+/// Parts add up, ratios equal the ratios of the totals, and the band holds the total.
 #[test]
 fn json_has_estimates_that_add_up() {
     let place = Place::new();

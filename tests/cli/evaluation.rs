@@ -280,7 +280,7 @@ fn films_are_compared_frame_by_frame() {
             warnings.contains("3 frames") && warnings.contains("first 2"),
             "{warnings}"
         );
-        // Half a frame is no frame.
+        // Half a frame does not count as a frame.
         let whole = fs::read(place.path(film)).unwrap();
         fs::write(place.path(film), &whole[..whole.len() - 700]).unwrap();
         let output = place.expect(UNREADABLE, &["compare", film, film]);

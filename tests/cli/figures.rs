@@ -36,7 +36,7 @@ height = 24
 large = true
 ";
 
-/// Figures and tables of the page, each of which has a file beside that of the published numbers.
+/// Figures and tables of the page, each of which has a file beside the file of the published numbers.
 const SECTIONS: usize = 26;
 
 fn place() -> Place {
@@ -287,7 +287,7 @@ fn charts_are_files_of_their_own() {
         let pdf = fs::read(place.path("out").join(name.replace(".svg", ".pdf"))).unwrap();
         assert!(pdf.starts_with(b"%PDF-1.7"));
     }
-    // The published 16 KB are those of rectangles of whole cache lines; at any position, fewer rectangles fit.
+    // The published 16 KB hold for rectangles of whole cache lines; at any position, fewer rectangles fit.
     let fig20 = fs::read_to_string(place.path("out").join("fig20.json")).unwrap();
     let fig20: Value = serde_json::from_str(&fig20).unwrap();
     let ours = |n: usize| {
@@ -352,7 +352,7 @@ fn wrong_arguments_are_refused() {
     assert!(!names.contains("out"), "{names:?}");
 }
 
-/// Figures have configurations of their own: those of the suite change nothing.
+/// Figures have configurations of their own: the configurations of the suite change nothing.
 #[test]
 fn a_matrix_is_left_out() {
     let place = place();

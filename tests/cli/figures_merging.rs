@@ -188,7 +188,7 @@ fn the_frog_gains_least() {
     }
 }
 
-/// The program still counts what is kept: one run of the suite, drawn again.
+/// The program still makes the kept counts: one run of the suite, drawn again.
 #[test]
 fn a_run_of_the_kept_counts_is_found_again() {
     let place = Place::new();

@@ -114,7 +114,7 @@ fn shards_give_the_files_of_one_run() {
     let page = read(&place, "whole", "index.html");
     assert!(!page.contains("Incomplete.") && page.matches("<section").count() == FIGURES.len());
     assert_eq!(page.matches("data:image/png").count(), 2);
-    // What the figures say is what `deferred` says.
+    // The figures have the numbers of `deferred`.
     let flags = [
         "--camera-move",
         "0.2,0,0.1",
@@ -154,7 +154,7 @@ fn shards_give_the_files_of_one_run() {
         document(&place, "parts", "sds-fig11")["missing"][0],
         "trace orbit"
     );
-    // A line that a stopped run left incomplete is no result.
+    // A line that a stopped run left incomplete does not count.
     let torn = place.path("parts").join("results.2-of-2.jsonl");
     let complete = fs::read_to_string(&torn).unwrap();
     let cut = complete.len() - 9;
@@ -489,7 +489,7 @@ fn runs_of_merging_units_follow_mesh_texture_cameras_and_program() {
     let names: Vec<_> = rows.iter().map(|row| &row["settings"]["culling"]).collect();
     assert_eq!(names, ["quads", "grids"]);
     assert_eq!(bench_merging(&place).len(), 2, "nothing is run again");
-    // The rows are those of `mesh`.
+    // The rows equal the rows of `mesh`.
     let flags = "--cameras suites/cameras.json --view 0 --width 48 --height 32 --psnr --json";
     let units = "--unit none,qfm --buffer 4,unbounded --cull grids";
     let words = ["mesh", "suites/square.obj"].into_iter();

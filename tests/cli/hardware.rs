@@ -191,7 +191,7 @@ fn files_that_do_not_fit_are_refused() {
     place.expect(USAGE, &correlate(&["suite.toml", "--set", "tc.bins=8,16"]));
 }
 
-/// The rates of a software driver are compared as those of hardware are. Skipped without the packages that the program
+/// The rates of a software driver are compared like the rates of hardware. Skipped without the packages that the program
 /// needs.
 #[test]
 fn rates_are_measured_through_vulkan() {

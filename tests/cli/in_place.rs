@@ -16,7 +16,7 @@ fn room(splats: &str, degree: &str) -> Place {
     place
 }
 
-/// What a command says.
+/// Output of a command.
 fn messages(place: &Place, arguments: &[&str]) -> String {
     let output = place.expect(DONE, arguments);
     String::from_utf8(output.stderr).unwrap()

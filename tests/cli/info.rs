@@ -91,7 +91,7 @@ fn what_cannot_be_read_exits_with_3() {
     }
 }
 
-/// The same scene in two formats, where the shared scenes are at hand.
+/// The same scene in two formats, where the shared scenes are present.
 #[test]
 fn a_dot_splat_file_holds_the_same_scene_as_its_ply() {
     let paths =

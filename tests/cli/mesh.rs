@@ -296,7 +296,7 @@ fn the_heat_map_of_reyes_is_that_of_its_vertices() {
     );
 }
 
-/// Messages about inputs that are no mesh name what they are, and the remedy.
+/// Messages about inputs other than meshes name their kind and the remedy.
 #[test]
 fn inputs_that_are_no_meshes_are_named() {
     let folder = folder();

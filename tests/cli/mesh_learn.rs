@@ -1,4 +1,4 @@
-//! What the `mesh` command explains: its table, the cycles of units, drawings over pictures.
+//! Explanations of the `mesh` command: its table, the cycles of units, drawings over pictures.
 
 use std::path::Path;
 use std::process::Command;

@@ -12,7 +12,7 @@ fn refuses(place: &Place, line: &str, expected: &[&str]) {
     place.expect_error(USAGE, &words(line), expected);
 }
 
-/// What a command that succeeds says on standard error.
+/// Standard error of a command that succeeds.
 fn said(place: &Place, line: &str) -> String {
     let output = place.expect(DONE, &words(line));
     String::from_utf8(output.stderr).unwrap()

@@ -512,7 +512,7 @@ fn dumps_of_all_presets_read_back() {
     assert!(text.contains("Default 612.0; source: VR-Pipe Table I.\nclock_mhz = 1300.0"));
 }
 
-/// Every assumed and calibrated number is varied, no published one, and the cycles are those of a run
+/// Every assumed and calibrated number is varied, no published one, and the cycles equal the cycles of a run
 /// with that value.
 #[test]
 fn sensitivity_varies_what_no_publication_states() {
@@ -575,7 +575,7 @@ fn sensitivity_varies_what_no_publication_states() {
     assert!(text.contains("two methods at least"), "{text}");
 }
 
-/// Keys and sums of the software renderer, whose runs stand among those of the pipeline in the order asked for.
+/// Keys and sums of the software renderer, whose runs stand among the runs of the pipeline in the requested order.
 #[test]
 fn software_stands_beside_the_pipeline() {
     let place = Place::new();

@@ -82,7 +82,7 @@ fn killed_shards_are_retried_and_merge_to_the_rows_of_one_run() {
     run(&place, DONE, &["-o", "rows.jsonl", "--shard", "3/3"]);
     assert!(!place.path("rows.jsonl").exists());
 
-    // Shards have no row in common, and none is missing but those of the first one.
+    // Shards have no row in common, and only rows of the first one are missing.
     let merge = ["bench", "suite.toml", "-o", "rows.jsonl", "--merge"];
     let output = place.expect_failure(INCOMPLETE, &merge);
     assert!(

@@ -41,7 +41,7 @@ impl View {
         method.pointer(pointer).and_then(Value::as_f64).unwrap()
     }
 
-    /// A count of the baseline over that of a method.
+    /// A count of the baseline over the count of a method.
     fn ratio(&self, method: &str, pointer: &str) -> f64 {
         self.number("baseline", pointer) / self.number(method, pointer)
     }

@@ -126,7 +126,7 @@ fn tracks_of_supersplat_are_sampled_frame_by_frame() {
     // A loop of two keys half a period apart is symmetric.
     assert_near(file.cameras[5].eye(), [-1.0, 0.0, 0.0]);
     assert_near(file.cameras[15].eye(), [-1.0, 0.0, 0.0]);
-    // The field of view is that of the longer side.
+    // The field of view belongs to the longer side.
     let tangent = 640.0 / file.cameras[0].focal_px[0];
     assert!(
         (tangent - 30_f64.to_radians().tan()).abs() < 1e-12,

@@ -12,7 +12,7 @@ use crate::support::shared;
 
 const PICTURE: [u32; 2] = [192, 108];
 
-/// What a picture shows, measured without the search's own score.
+/// Measures of the content of a picture, independent of the search's own score.
 struct Seen {
     /// Mean difference of luminance between neighbouring pixels.
     detail: f64,
@@ -181,7 +181,7 @@ fn odd_scenes_have_a_view() {
     }
 }
 
-/// Detail of the chosen view over that of the view from outside, at least, for trained scenes. The view
+/// Minimum detail of the chosen view over the detail of the view from outside, for trained scenes. The view
 /// from outside shows fog or the outer side of walls in the first two.
 const TRAINED: [(&str, f64); 7] = [
     ("graffiti", 1.5),

@@ -78,7 +78,7 @@ fn assert_same_picture(a: &Camera, b: &Camera, move_point: &dyn Fn(Vector3<f64>)
     }
 }
 
-/// The scene of nerfstudio is that of COLMAP after the stored transform; its pictures are the same.
+/// The scene of nerfstudio is the scene of COLMAP after the stored transform; its pictures are the same.
 #[test]
 fn the_stored_transform_of_nerfstudio_is_found_and_completes_the_applied_one() {
     let folder = tempfile::tempdir().unwrap();

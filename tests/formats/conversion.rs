@@ -1,4 +1,4 @@
-//! Conversion between scene formats: what is written again is what was read.
+//! Conversion between scene formats: a scene that is written again equals the scene that was read.
 
 use std::path::{Path, PathBuf};
 
@@ -362,7 +362,7 @@ fn pruned_splats_show_in_no_view() {
     let settings = quadrille::RenderSettings::default();
     let pictures = [&splats, &load(&path).unwrap().splats]
         .map(|s| quadrille::render(s, &cameras[0], &settings).0);
-    // A dropped splat adds less than 0.004 to a pixel, and what is behind it shows by as little more.
+    // A dropped splat adds less than 0.004 to a pixel, and the splats behind it gain as little.
     let found = quadrille::compare(&pictures[0], &pictures[1], quadrille::Protocol::Float).unwrap();
     assert!(
         found.psnr_db.is_none_or(|db| db > 45.0),

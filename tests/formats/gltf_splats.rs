@@ -96,7 +96,7 @@ fn buffers_lie_beside_the_document_or_in_data_uris() {
     }
 }
 
-/// Nodes place splats by a translation, rotation and scale or by a matrix, and by those of their parents.
+/// Nodes place splats by a translation, rotation and scale or by a matrix, and so do their parents.
 #[test]
 fn nodes_move_turn_and_scale_splats() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,7 +107,7 @@ fn nodes_move_turn_and_scale_splats() {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     let turn_x = json!([half, 0.0, 0.0, half]);
     let turn_y = json!([0.0, half, 0.0, half]);
-    // The axes of a PLY are those of glTF turned by half a turn about z.
+    // The axes of a PLY are the axes of glTF, turned by half a turn about z.
     let (move_by, turn_back_x) = ([-1.0, -2.0, 3.0], [-90.0, 0.0, 0.0]);
     let one_node = [
         Action::Scale(2.0),

@@ -1,5 +1,5 @@
 //! Small meshes of users and of other projects: each has the picture that its format describes, or a warning or an
-//! error that names what is missing.
+//! error that names the missing part.
 //!
 //! The files are not part of the project; without them the test says so and passes.
 use std::fs;
@@ -17,7 +17,7 @@ const SCALE: f64 = 8.0;
 const DISTANCE: f64 = 5.0;
 const SIDE: u32 = 64;
 
-/// What a file gives.
+/// Expected result of a file.
 enum Outcome {
     /// Pixels of the picture that are covered, their mean in linear light divided by its largest channel, and a
     /// part of each warning.

@@ -1,4 +1,4 @@
-//! glTF documents: what is read, and that every range in them is checked.
+//! glTF documents: their content, and checks of every range in them.
 use std::f64::consts::FRAC_PI_2;
 use std::io::Cursor;
 use std::path::Path;

@@ -61,7 +61,7 @@ fn weights_of_the_node_take_the_place_of_the_mesh_s() {
     assert_eq!(mesh.positions[4 + 2], [1.5, 1.5, 0.0]);
 }
 
-/// Flat normals are those of the displaced triangles; given ones are displaced themselves.
+/// Flat normals belong to the displaced triangles; given normals are displaced themselves.
 #[test]
 fn normals_are_displaced() {
     let normal = |document: &Value, corner: usize| {

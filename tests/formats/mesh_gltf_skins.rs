@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::mesh_gltf::{document, parse, set};
 
 /// Two joints: the first 10 to the right, the second, its child, another 5 up and of twice the size. The
-/// inverse bind matrix of the first is none, that of the second moves by (-1, 0, 0). Corners 0 and 1 of the
+/// first has no inverse bind matrix, the matrix of the second moves by (-1, 0, 0). Corners 0 and 1 of the
 /// square follow the first joint, corner 2 the second, corner 3 both in equal shares.
 fn skinned() -> Value {
     let mut bytes = Vec::new();

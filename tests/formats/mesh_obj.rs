@@ -433,7 +433,7 @@ fn textures_may_be_bmp_and_tga() {
         let bytes = fs::read(&path).unwrap();
         for length in 0..bytes.len() {
             fs::write(&path, &bytes[..length]).unwrap();
-            // A file that is cut short is no texture, or one whose texels were all there.
+            // A truncated file is refused, unless all of its texels are present.
             let Ok(texture) = Texture::read(&path) else {
                 continue;
             };

@@ -127,7 +127,7 @@ fn colours_of_vertices_by_type_and_name() {
     assert_eq!(colours[2][..3], [1.0, 0.0, 0.0]);
     assert!((colours[2][3] - 0.2).abs() < 1e-6);
     assert!(read(floats, "nan 0 0 0").is_err());
-    // Two of three channels are no colour.
+    // Two of three channels do not make a colour.
     let two = "property uchar red\nproperty uchar green";
     assert!(read(two, "1 2").unwrap().mesh.colours.is_empty());
 }
@@ -165,7 +165,7 @@ fn faces_have_textures_and_coordinates_of_their_own() {
         .iter()
         .map(|c| mesh.uvs[c.uv as usize])
         .collect();
-    // The triangle's own, and those of the square's vertices; v points down.
+    // The triangle's own coordinates, and the coordinates of the square's vertices; v points down.
     let expected = [
         [0.5, 0.75],
         [1.0, 1.0],
@@ -220,7 +220,7 @@ fn faces_have_colours_of_their_own() {
         .collect();
     assert_eq!(colours[..3], [[1.0, 0.0, 0.0, 1.0]; 3]);
     assert_eq!(colours[3..], [[0.0, 0.0, 1.0, 1.0]; 4]);
-    // White beneath, so that the colours are those of the file.
+    // White beneath, so that the colours are the colours of the file.
     assert_eq!(mesh.materials[0].base_colour, [1.0; 3]);
 }
 

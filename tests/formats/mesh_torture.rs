@@ -91,7 +91,7 @@ fn load_in_time(path: &Path) -> Result<(), Error> {
     result.map(|_| ())
 }
 
-/// Loads all files of a collection and compares with what is expected of them.
+/// Loads all files of a collection and compares the results with the expected ones.
 fn judge(collection: &str) {
     let Some(folder) = torture() else { return };
     let mut wrong = String::new();
@@ -226,7 +226,7 @@ fn the_command_draws_or_refuses_every_file() {
                         assert!(err.contains(path.file_name().unwrap().to_str().unwrap()));
                         refused += 1;
                     }
-                    // A mesh that is no control cage: the flag that asks for one is wrong.
+                    // A mesh that is not a control cage: the flag that asks for one is wrong.
                     Some(2) if !extra.is_empty() => refused += 1,
                     code => panic!("{name} {extra:?}: {code:?} {err}"),
                 }

@@ -157,7 +157,7 @@ fn counts_are_checked_against_the_size_of_the_file() {
             ("element vertex 40", "element vertex 4000000000"),
             ("\"count\":40", "\"count\":4000000000"),
         ] {
-            // Only files with a text header: others hold bytes that are no text.
+            // Only files with a text header: others hold bytes that are not text.
             if let (Some(at), true) = (text.find(from), name.ends_with(".ply")) {
                 let mut changed = bytes[..at].to_vec();
                 changed.extend(to.as_bytes());

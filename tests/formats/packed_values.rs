@@ -11,7 +11,7 @@ use quadrille::{
 
 use crate::support::shared;
 
-/// Largest difference of a value from that of the decoder, relative above 1, and of a mean over a file
+/// Largest difference of a value from the value of the decoder, relative above 1, and of a mean over a file
 /// relative to the mean magnitude.
 const TOLERANCE: f64 = 1e-6;
 
@@ -135,7 +135,7 @@ fn streamed_sog_has_levels_of_detail() {
     );
 }
 
-/// The same scene in all formats has the same bounds: their axes are those of the PLY.
+/// The same scene in all formats has the same bounds: their axes are the axes of the PLY.
 #[test]
 fn formats_of_one_scene_agree_on_axes() {
     let Some(folder) = shared::path("scenes") else {

@@ -15,19 +15,19 @@ use crate::support::skipped;
 /// higher coefficients.
 type Bounds = [f64; 6];
 
-/// Bounds of formats without loss: roundings to single precision, as of logarithms of linear scales.
+/// Bounds of formats without loss: roundings to single precision, for example of logarithms of linear scales.
 const PLAIN: Bounds = [0.0, 1e-6, 1e-4, 1e-6, 0.0, 0.0];
 
 /// Half a step of a value with 8 bits between 0 and 1.
 const BYTE: f64 = 0.5 / 255.0;
 
 /// Largest angle, in degrees, between a rotation and its quaternion with three components in steps of `step`. The fourth
-/// one, which follows from them, at most doubles the length of their error; the angle is twice that of quaternions.
+/// one, which follows from them, at most doubles the length of their error; the angle is twice the angle of quaternions.
 fn rotation(step: f64) -> f64 {
     (2.0 * 2.0 * 3_f64.sqrt() * step / 2.0).to_degrees()
 }
 
-/// Half a step of compressed PLY in the ranges of the scene, of which those of the chunks are parts: 10 or 11 bits of
+/// Half a step of compressed PLY in the ranges of the scene, which contain the ranges of the chunks: 10 or 11 bits of
 /// positions and scales, 8 bits of colours, opacities and, from -4 to 4, coefficients, 10 bits of quaternions, whose
 /// largest component is left out.
 fn compressed_ply(extent: f64, log_extent: f64, colour: f64) -> Bounds {

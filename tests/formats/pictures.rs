@@ -375,7 +375,7 @@ proptest! {
     }
 }
 
-/// A photograph decodes to the colours of the picture, a picture in WebP to those of the PNG.
+/// A photograph decodes to the colours of the picture, a picture in WebP to the colours of the PNG.
 #[test]
 fn pictures_to_look_at_hold_the_colours() {
     let folder = tempfile::tempdir().unwrap();
@@ -469,7 +469,7 @@ fn bands_make_up_the_picture() {
         |_| Err::<(), _>(Error::Cancelled),
     );
     assert!(matches!(failed, Err(Error::Cancelled)));
-    // Cancelled between bands, the picture is no failure of writing.
+    // Cancelled between bands, the picture is not an error of writing.
     let task = Task::new();
     let cancelled = write_bands(
         &path("short.npy"),

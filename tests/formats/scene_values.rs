@@ -30,7 +30,7 @@ fn names_of_degree_1() -> String {
     PLAIN.to_owned() + &rest.collect::<String>()
 }
 
-/// Asserts that the lanes after the last splat are zero, as those of a scene made of single splats.
+/// Asserts that the lanes after the last splat are zero, as in a scene made of single splats.
 fn assert_padding_is_zero(splats: &Splats) {
     assert!(*splats == Splats::from_splats(splats.sh_degree(), splats.iter()));
 }

@@ -1,7 +1,7 @@
 //! The import graph of a crate's source files, read from their syntax.
 //!
 //! A file imports another one when a `use` declaration or a path in its code names an item that the
-//! other file owns. A re-export is followed to the file that declares the item and is no import by
+//! other file owns. A re-export is followed to the file that declares the item and is not an import by
 //! itself. Test modules are left out.
 
 use std::collections::{BTreeMap, BTreeSet};

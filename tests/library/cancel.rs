@@ -31,7 +31,7 @@ const PROMPT: Duration = Duration::from_millis(50);
 const BEFORE_MS: [u64; 3] = [10, 50, 200];
 /// Attempts of which the best one counts, since the machine may be busy with other programs.
 const ATTEMPTS: usize = 8;
-/// The attempts of a test are not disturbed by those of another one.
+/// Lets one test run at a time, so that tests do not disturb each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn world() -> &'static Synthetic {

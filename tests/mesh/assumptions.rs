@@ -1,4 +1,4 @@
-//! What the papers leave open: orders, areas and displacement, each with its effect.
+//! Assumptions that the papers leave open: orders, areas and displacement, each with its effect.
 
 use quadrille::geometry::camera::MeshCamera;
 use quadrille::geometry::files::Texture;

@@ -1,4 +1,4 @@
-//! What a mesh shows by default: adjacency, sides, linear light, memory.
+//! Defaults of meshes: adjacency, sides, linear light, memory.
 
 use std::path::Path;
 

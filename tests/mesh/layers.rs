@@ -8,7 +8,7 @@ use quadrille::raster::samples::SamplePattern;
 
 use crate::support::mesh::{SIZE, crossing, cubes, pattern, settings, view, waves};
 
-/// What a ray meets first: distance along the line of sight, normal, number of the triangle.
+/// First hit of a ray: distance along the line of sight, normal, number of the triangle.
 type Hit = (f64, Vector3<f64>, u32);
 
 /// Layers of a pixel: depth, normal, coverage, number of the triangle.

@@ -222,7 +222,7 @@ fn sizes_change_cycles_alone() {
     }
 }
 
-/// What the scenes are for: everything that can happen to a quad happens to some.
+/// Every possible outcome of a quad occurs in the scenes.
 #[test]
 fn scenes_exercise_every_way_out() {
     let settings = settings(pattern(4), Cull::Quads);

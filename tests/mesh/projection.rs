@@ -54,7 +54,7 @@ fn the_near_plane_cuts() {
 }
 
 /// A floor from far behind the camera to a corner before it, of which the near plane and the guard band leave
-/// a part whose other corners are up to a million pixels away and ten thousand times nearer than what is seen.
+/// a part whose other corners are up to a million pixels away and ten thousand times nearer than the visible part.
 #[test]
 fn a_cut_floor_has_the_depths_of_the_whole() {
     const HEIGHT: f32 = 0.5;

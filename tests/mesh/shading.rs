@@ -242,7 +242,7 @@ fn coarse_pixels_are_filtered_twice_as_wide() {
         .get(0)
         .unwrap()
         .sample([602.0 / TEXELS as f32, 402.0 / TEXELS as f32], 2.0);
-    // Base colour and light are those of the same position with a white texture.
+    // Base colour and light equal the result at the same position with a white texture.
     let shade = |base_texture| {
         let mut scene = noisy();
         scene.materials[0].shininess = 0.0;

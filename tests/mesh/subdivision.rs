@@ -8,7 +8,7 @@ use crate::support::cages::{creased_cube, cube, mesh, odd_solid};
 
 /// Largest distance of a surface from the limit along its normal (parameters shift a little near
 /// irregular vertices, which moves no surface), in diagonals of its bounding box, and largest
-/// angle between its normals and the limit's, in degrees. The limit is that of the same cage after
+/// angle between its normals and the limit's, in degrees. The limit is the surface of the same cage after
 /// five steps, at the corners of its quads, where points and normals are exact.
 fn errors(mesh: &Mesh, levels: u32) -> [f64; 2] {
     let rough = Surface::catmull_clark(mesh, levels).unwrap();

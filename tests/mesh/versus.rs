@@ -145,7 +145,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
     }
 }
 
-/// The splats of the cube through a unit, at so many samples.
+/// The splats of the cube through a unit, at a number of samples.
 fn through(prepared: &PreparedView<'_>, samples: u32, unit: MergeUnitKind) -> SplatsMerged {
     let pattern = SamplePattern::standard(samples).unwrap().shared();
     let quads = SplatQuads::new(prepared.draw(), pattern, SimdLevel::best(), &Task::NEVER).unwrap();

@@ -473,8 +473,8 @@ fn compute(view: &PreparedView<'_>, name: &str) -> ComputeResult {
     *result
 }
 
-/// Pictures against the reference renderer's with the same stop rule, fragments against those of the
-/// independent renderer, and what the paper says of lanes, lists and early termination.
+/// Pictures against the reference renderer with the same stop rule, fragments against the independent
+/// renderer, and the statements of the paper about lanes, lists and early termination.
 #[test]
 fn trained_scenes_by_software() {
     let Some(scenes) = expected() else { return };
@@ -558,7 +558,7 @@ fn software_view(splats: &Splats, expected: &Expected) {
     );
 }
 
-/// What the methods of the public interface are called, and that a method that is none is refused.
+/// Names of the methods of the public interface; other names are refused.
 #[test]
 fn methods_are_named() {
     let method = ComputeMethod {

@@ -94,7 +94,7 @@ struct Peaks {
 }
 
 /// Pixels that the ROPs blend, bytes of DRAM, and multiply-adds of FP32, each within half a percent of
-/// what is published: 32 ROPs at 1.3 GHz and 5.32 TFLOPS of the Jetson AGX Orin; 112 ROPs at 1.8 GHz,
+/// the published numbers: 32 ROPs at 1.3 GHz and 5.32 TFLOPS of the Jetson AGX Orin; 112 ROPs at 1.8 GHz,
 /// 768 GB/s and 38.7 TFLOPS of the RTX A6000; a seventh of the 112 ROPs at 1.695 GHz and of the 936 GB/s of
 /// the RTX 3090, and 12 of its 82 SMs of 35.6 TFLOPS; VR-Pipe's Table I.
 #[test]

@@ -73,7 +73,7 @@ fn events_follow_from_counters() {
     }
 }
 
-/// Frame times are those of the kernels and of the draw; the accelerator, whose stages overlap, has none.
+/// Frame times add up the kernels and the draw; the accelerator, whose stages overlap, has no sum.
 #[test]
 fn frames_add_up() {
     let (splats, camera) = vase();

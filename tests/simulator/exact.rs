@@ -91,7 +91,7 @@ fn every_blend_rounds_as_by_hand() {
     }
 }
 
-/// What a picture may differ by from the one blended by hand: see the bounds of [`ByHand`].
+/// Checks a picture against the one blended by hand, within the bounds of [`ByHand`].
 fn hold(
     outcome: &SimulationResult,
     expected: &[ByHand],

@@ -65,7 +65,7 @@ fn the_picture_is_that_of_software() {
     }
 }
 
-/// More units of a kind never take more cycles, and those of the slowest stage take fewer; memory limits when
+/// More units of a kind never take more cycles, and more units of the slowest stage take fewer; memory limits when
 /// it is slow; results are the same on every run and at any clock.
 #[test]
 fn sizes_change_time_and_not_the_picture() {

@@ -44,7 +44,7 @@ use crate::support::gpu::{Collector, machine, numbered_draw};
 
 /// Side of the picture, in pixels: 8 by 8 screen tiles.
 const SIDE: u32 = 128;
-/// A line of memory far from those of colours.
+/// A line of memory far from the lines of colours.
 const FIRST_LINE: u32 = 1 << 30;
 
 /// A machine for units on their own.
@@ -405,8 +405,8 @@ fn a_dirty_line_is_written_back_and_read_again() {
     });
 }
 
-/// What is fetched of a line is what was written back of it. Places 0 and 9 are the first and the
-/// last sector of line 0; place 2 evicts both; then places 0 and 9 are read again, while place 1, a
+/// A line is fetched as far as it was written back. Places 0 and 9 are the first and the last sector of
+/// line 0; place 2 evicts both; then places 0 and 9 are read again, while place 1, a
 /// sector of the same line that nothing was ever drawn to, is created clear.
 #[test]
 fn only_sectors_that_were_written_are_read_again() {

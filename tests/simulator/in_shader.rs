@@ -1,5 +1,5 @@
 //! Blending in the fragment shader: critical sections by hand, the picture of the baseline with order, and
-//! what is lost without.
+//! the lost fragments without it.
 use quadrille::ColourFormat;
 use quadrille::gpu::config::Config;
 use quadrille::gpu::draw::Draw;

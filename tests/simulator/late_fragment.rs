@@ -37,7 +37,7 @@ fn two_splats(pause: u64) -> SimulationResult {
 /// arrive (8) in 269: one pixel per cycle, in 269 to 272, before any test.
 ///
 /// The vertex port is free again in cycle 65, so the second splat comes out of vertex shading in
-/// 65 + pause, and its quad can be tested 22 cycles later, as that of the first: in 87 + pause.
+/// 65 + pause, and its quad can be tested 22 cycles later, like the quad of the first: in 87 + pause.
 const FIRST_UPDATE: u64 = 269;
 /// Pause with which the second quad reaches the test in the cycle of the first update.
 const PAUSE: u64 = FIRST_UPDATE - 87;

@@ -128,7 +128,7 @@ fn zrop_waits_for_room_before_it_waits_for_data() {
     assert!(blocked > 40 * 500 && missed < 600, "{blocked} {missed}");
 }
 
-/// What a row of [`LIMITS`] draws.
+/// The draw of a row of [`LIMITS`].
 #[derive(Clone, Copy)]
 enum Scene {
     /// 6,000 primitives of a quad each, all over the picture.

@@ -243,10 +243,10 @@ fn whole_grids_per_gpc_are_flushed_less_often() {
     let [of_one, of_diagonal, of_blocks] = [&one, &diagonal, &blocks].map(primitives_per_flush);
     println!("primitives per flush: {of_one:.2}, diagonal {of_diagonal:.2}, blocks {of_blocks:.2}");
     assert!(one.tgc.evicted > 1000 && diagonal.tgc.evicted > 1000);
-    // All evictions are gone: what is flushed is full or left over at the end.
+    // All evictions are gone: flushed bins are full or left over at the end.
     assert_eq!(blocks.tgc.evicted, 0);
     assert!(of_blocks > 1.5 * of_one && of_diagonal < 1.1 * of_one);
-    // What is flushed fuller is merged more.
+    // Fuller bins merge more.
     assert!(blocks.quads.merged_pairs > diagonal.quads.merged_pairs);
 }
 

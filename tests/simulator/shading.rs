@@ -55,7 +55,7 @@ fn same(a: f32, b: f32) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
-/// What is wrong with a warp's result, held against the definition fragment by fragment.
+/// Differences of a warp's result from the definition, fragment by fragment.
 fn complaint(
     shader: &FragmentShader<'_>,
     splats: &[ProjectedSplat],

@@ -327,7 +327,7 @@ fn coarse() {
     .check();
 }
 
-/// All of tiles 4 to 7 lies behind what is there: rectangles are at depth 0.
+/// All of tiles 4 to 7 lies behind the stored depths: rectangles are at depth 0.
 #[test]
 fn hi_z() {
     let test = DepthTest {

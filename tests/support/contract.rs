@@ -22,8 +22,8 @@ pub(crate) const FIRST: Cycle = 96;
 /// Cycles between two items that a slow sink takes.
 const SLOW: u64 = 16;
 
-/// What a packet is about, one entry a thing that may be neither lost nor doubled: where in the
-/// picture it is (things of one place keep their order) and the splat it belongs to.
+/// Items of a packet that may be neither lost nor doubled: the position in the picture, at which items keep
+/// their order, and the splat.
 pub(crate) type Trail = Vec<(u32, u32)>;
 
 /// Tells what a packet that left is about, from the shared state.
@@ -68,7 +68,7 @@ pub(crate) enum Blocks {
     Never,
 }
 
-/// What a run left behind.
+/// Records of a run.
 pub(crate) struct Trace<M, S: Stage<M>> {
     pub(crate) unit: S,
     pub(crate) entered: Vec<Cycle>,
@@ -159,7 +159,7 @@ where
             };
             let holds = |i: &S::In| (self.trail_in)(i).iter().any(|(_, s)| s == last);
             let source = self.items.iter().position(holds).unwrap();
-            // Coalescing units write first, then hand on what is full.
+            // Coalescing units write first, then flush full bins.
             let least = trace.entered[source] + self.latency.min(577) - 1;
             assert!(*offered >= least, "{item:?} at {offered}, before {least}");
         }

@@ -80,7 +80,7 @@ fn check(outcome: &SimulationResult) {
 /// A pixel of the picture blended by hand, and what its bounds follow from.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ByHand {
-    /// What the colour buffer holds at the end.
+    /// Content of the colour buffer at the end.
     pub(crate) stored: [f32; 4],
     /// Fragments over the cut.
     pub(crate) fragments: u32,
@@ -165,7 +165,7 @@ fn rounding(format: ColourFormat, blends: u32, brightest: f64) -> f64 {
     let f32_part = 8.0 * brightest * 2_f64.powi(-24);
     (0..blends).fold(0.0, |sum, _| {
         let colour = half_ulp(format, brightest + sum) + f32_part;
-        // Alpha is at most 1, and what is rounded to 1 lies below it.
+        // Alpha is at most 1, and alphas that round to 1 lie below it.
         sum + colour + brightest * (half_ulp(format, 0.999) + f32_part)
     })
 }

@@ -8,8 +8,8 @@ use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::machine::stage::Sink;
 use quadrille::machine::timing::Cycle;
 
-/// The end of a pipeline of one unit: notes what is offered and when, and takes an item only every
-/// so many cycles.
+/// The end of a pipeline of one unit: records the offered items with their cycles, and takes one item per interval
+/// of cycles.
 #[derive(Debug)]
 pub(crate) struct Collector<T> {
     /// Each item, when it was offered and when it was taken.

@@ -101,7 +101,7 @@ const TOLERANCES: [Tolerance; 15] = [
 ];
 
 /// Minimum PSNR in dB (protocol float) against the reference pictures. For the fast renderer, the mean
-/// squared error is that of a few strays per picture (each at most (1/255)^2; 60 strays in 57,000
+/// squared error comes from a few strays per picture (each at most (1/255)^2; 60 strays in 57,000
 /// pixels give 78 dB). The oracle only rounds to f32.
 pub(crate) const LEAST_PSNR_DB: [f64; 2] = [80.0, 110.0];
 

@@ -48,7 +48,7 @@ const DRAWINGS: [(&str, Draw); 26] = [
     ("table3", configuration::table_3),
 ];
 
-/// Draws a figure of the paper from the results that there are; `None` for a figure of another paper.
+/// Draws a figure of the paper from the available results; `None` for a figure of another paper.
 pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
     let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
     Some(draw(figure, results))

@@ -28,7 +28,7 @@ const DRAWINGS: [(&str, Draw); 12] = [
     ("pmu-brackets", brackets::pixels),
 ];
 
-/// Draws a figure of the papers from the results that there are; `None` for a figure of another paper.
+/// Draws a figure of the papers from the available results; `None` for a figure of another paper.
 pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
     let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
     Some(draw(figure, results))

@@ -69,7 +69,7 @@ function directions({level, elevation, roll}, worldUp) {
 function turn(pose, worldUp, left, rise, aboutTarget) {
 	const now = attitude(pose, worldUp)
 	const [sin, cos] = [Math.sin(now.roll), Math.cos(now.roll)]
-	// Of a rolled camera, the sides of the screen are not those of heading and elevation.
+	// Of a rolled camera, the sides of the screen do not follow heading and elevation.
 	const heading = left * cos + rise * sin
 	const climb = rise * cos - left * sin
 	const limit = MAX_ELEVATION * DEGREE

@@ -174,7 +174,7 @@ pub(super) fn compare(
 }
 
 /// Checks the invariants of every unit: every sample of every fragment is in the quad that its
-/// shading pixel was merged into, each quad's samples are those of its fragments and no two of them
+/// shading pixel was merged into, each quad has the samples of its fragments, no two of which
 /// overlap, quads are not empty, and inputs come from fragments of the same position and facing.
 pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
     let MergeStream {

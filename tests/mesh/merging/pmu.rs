@@ -45,7 +45,7 @@ fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, Pm
     (stream.out.iter().map(|q| q.leader).collect(), counters)
 }
 
-/// Checks the invariants of every unit, and those of pixel merging: one triangle per quad, order at
+/// Checks the invariants of every unit, and the invariants of pixel merging: one triangle per quad, order at
 /// every sample, counters that add up.
 fn check_all(fragments: &[QuadFragment], stream: &MergeStream, counters: &PmuCounters) {
     check(fragments, stream);

@@ -91,7 +91,7 @@ impl<'a> SlowPixelMerging<'a> {
         own.truncate(self.settings.max_edges as usize);
     }
 
-    /// Merges a shading pixel of the newest entry with those of others until no merge is possible.
+    /// Merges a shading pixel of the newest entry with shading pixels of others until no merge is possible.
     fn merge_all(&mut self, p: usize) {
         let mut holder = self.entries.len() - 1;
         let can = |k: &usize, holder: usize, entries: &[PmuEntry]| {

@@ -175,7 +175,7 @@ fn entries_merge_when_they_are_to_leave() {
     let order = [0, 1, 2, 3, 7, 6, 5, 4];
     let fragments = order.map(|t| fragment(t, 1 << t, 0));
     let (quads, counters) = merge_all(&strip(8), QfmSettings::default(), &fragments);
-    // Triangle 4 goes to the most recent entry it can join, that of 5 to 7.
+    // Triangle 4 goes to the most recent entry it can join, the entry of 5 to 7.
     assert_eq!((quads.len(), quads[0].leader), (1, 4));
     assert_eq!((counters.apart, counters.merged_at_eviction), (1, 1));
     let without = QfmSettings {

@@ -1,6 +1,6 @@
 //! A slow simulator of the emulated pipeline, cycle by cycle, and its comparison with the fast one.
 //!
-//! The fast simulator computes the cycles of a packet from those of the packets before it. This one is a
+//! The fast simulator computes the cycles of a packet from the cycles of the packets before it. This one is a
 //! clocked machine: queues hold packets, ports let a certain amount of work pass in a cycle, and units
 //! look at both in every cycle. It shares no timing with the fast simulator, and works out coverage,
 //! blending and termination of flat rectangles and triangles on its own; colours are rounded, quads merged

@@ -1,4 +1,4 @@
-//! What is compared: events with their cycles, counts, and the picture.
+//! Observations that are compared: events with their cycles, counts, and the picture.
 
 use std::fmt::Debug;
 

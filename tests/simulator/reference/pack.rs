@@ -17,8 +17,8 @@ enum Scan {
     End,
 }
 
-/// Quad reordering. Beats enter a flush buffer, one per cycle; quads are scanned in order; what is
-/// found leaves beat by beat. A buffer is free when its last beat has been issued.
+/// Quad reordering. Beats enter a flush buffer, one per cycle; quads are scanned in order; pairs
+/// leave beat by beat. A buffer is free when its last beat has been issued.
 #[derive(Debug)]
 pub(super) struct QuadReorder {
     window: usize,

@@ -15,7 +15,7 @@ pub(crate) struct Gpu {
     pub(crate) commands: vk::CommandPool,
     /// Nanoseconds of a tick of its timestamps.
     pub(crate) tick_ns: f64,
-    /// Whether fragment shaders can wait for those of earlier primitives.
+    /// Whether fragment shaders can wait for the shaders of earlier primitives.
     pub(crate) has_interlock: bool,
     pub(crate) instance: Instance,
     pub(crate) physical: vk::PhysicalDevice,

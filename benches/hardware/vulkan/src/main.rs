@@ -1,6 +1,6 @@
 //! Measures rates of the fixed-function units of a GPU through Vulkan, as rows for `quadrille figures --correlate`.
 //!
-//! Each rate is that of a draw of rectangles, from a draw with n of them and one with 2n, so that it holds no time of
+//! Each rate is the rate of a draw of rectangles, from a draw with n of them and one with 2n, so that it holds no time of
 //! the start and the end of a draw. Times are medians of timestamps of the GPU.
 
 mod cases;
