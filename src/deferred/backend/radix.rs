@@ -169,7 +169,7 @@ impl RadixSort {
     }
 }
 
-/// Moves entries from `from` to `to`, ordered by a digit and otherwise as they are.
+/// Moves entries from `from` to `to`, ordered by a digit; entries with the same digit keep their order.
 fn shuffle(from: &[SortEntry], to: &mut [SortEntry], digit: impl Fn(Spid) -> usize) {
     let mut next = [0_usize; DIGITS];
     for entry in from {

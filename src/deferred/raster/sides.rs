@@ -1,4 +1,4 @@
-//! Bounds of the cells of a grid of four columns and rows, as the blocks of a tile are.
+//! Bounds of the cells of a grid with four columns and four rows, such as the blocks of a tile.
 //!
 //! The bounds in time come from one side of a cell at a time, and a side is shared by a column or row of
 //! cells. The sixteen sides take the lanes of a single test, instead of four tests for the sides of sixteen

@@ -90,7 +90,7 @@ impl Region {
         })
     }
 
-    /// Places of the corners of the part of the triangle that the region bounds.
+    /// Corners of the part of the triangle that the region bounds.
     pub(super) fn polygon(&self, view: &GridView) -> Vec<[f64; 2]> {
         if self.is_clipped {
             clipped_polygon(self.corners, view)

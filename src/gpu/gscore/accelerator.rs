@@ -50,7 +50,7 @@ documented! {
         pub raster_cycles: u64,
         /// Energy of the frame in mJ: the published power over its time, and the bytes of DRAM.
         pub frame_mj: f64,
-        /// Energy of sort and rendering in mJ, likewise.
+        /// Energy of sort and rendering in mJ, computed in the same way.
         pub raster_mj: f64,
         /// Published area in mm2.
         pub area_mm2: f64,

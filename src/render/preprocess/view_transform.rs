@@ -30,7 +30,7 @@ pub struct ViewTransform {
     pub slope_limits: [[f64; 2]; 2],
     /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
     pub near: f64,
-    /// Depth above which splats are culled, likewise.
+    /// Depth above which splats are culled, measured like `near`.
     pub far: f64,
     /// Radius in pixels at or below which splats are not drawn; see [`Profile::least_radius_px`].
     pub least_radius_px: f64,

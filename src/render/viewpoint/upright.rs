@@ -70,7 +70,7 @@ struct Peak {
     share: f64,
     /// Position of the bin between the ends of the scene, 0 to 1.
     position: f64,
-    /// Position of the median of the area of all splats, likewise.
+    /// Median position of the splats by area, between the ends of the scene, 0 to 1.
     median: f64,
 }
 
