@@ -111,8 +111,8 @@ documented! {
 }
 
 impl SimulationResult {
-    /// Collects the results of a chain of units and of the shared state, in which CROP blended or the shader
-    /// did in order `blending`.
+    /// Collects the results of a chain of units and of the shared state, in which CROP blended
+    /// or, in the order `blending`, the shader.
     pub(super) fn collect(
         (variant, blending): (Variant, Option<ShaderOrder>),
         passes: Vec<Pass>,

@@ -1,4 +1,4 @@
-//! The reloading thread: looks at the files of the scenes, and reads those again that have changed.
+//! The reloading thread: looks at the files of the scenes, and reads changed files again.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

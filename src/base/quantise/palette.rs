@@ -25,7 +25,7 @@ const VARIANCE_ROWS: usize = 4096;
 /// Lloyd iterations within a group, and across groups.
 const INNER_ITERATIONS: usize = 5;
 const OUTER_ITERATIONS: usize = 2;
-/// Groups whose centroids a row is compared with in the latter.
+/// Groups whose centroids a row is compared with across groups.
 const NEAR_GROUPS: usize = 16;
 /// Blocks of centroids of these groups that a row is compared with.
 const NEAR_BLOCKS: usize = 48;
