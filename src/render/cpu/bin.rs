@@ -352,7 +352,10 @@ impl TileLists {
             }
             self.ends.push(position);
         }
-        self.entries.reserve_zeroed(self.longest);
+        if self.entries.len() < self.longest {
+            // Pages that no list reaches are never touched, and views to come often have longer lists.
+            self.entries.reserve_zeroed(self.longest * 3 / 2);
+        }
         let entries = as_atomic_u64(&mut self.entries);
         self.shares.par_iter_mut().for_each(|share| {
             let tiles = (band, tiles.clone());
