@@ -91,8 +91,8 @@ struct WrittenFlags {
     /// all actions that drop or move splats
     #[arg(long)]
     drop_outside: bool,
-    /// Write an index beside a PLY, OUT.ply.index, by which `render --memory` leaves out splats that no view sees; it
-    /// helps if neighbours in the file are neighbours in space, as after --morton
+    /// Write an index beside a PLY, OUT.ply.index, by which `render` of a single view and `render --memory` leave out
+    /// splats that no view sees; it helps if neighbours in the file are neighbours in space, as after --morton
     #[arg(long)]
     index: bool,
 }

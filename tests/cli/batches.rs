@@ -195,10 +195,16 @@ fn an_index_leaves_out_rows_and_keeps_pictures() {
         let found = pictures(&place, "i.ply", Some(memory), &[]);
         assert!(found == core, "{memory}");
     }
-    let said = remarks(&place, "i.ply", "4M", "door");
-    let seen = said.split(" of 29000 rows may be seen").next().unwrap();
-    let seen: usize = seen.rsplit(' ').next().unwrap().parse().unwrap();
-    assert!((6000..24_000).contains(&seen), "{said}");
+    // A single view is also drawn from the mapped file.
+    for (memory, view) in [("4M", "door"), ("1G", "door"), ("1G", "table")] {
+        let said = remarks(&place, "i.ply", memory, view);
+        assert_eq!(said.contains("drawn from the mapped file"), memory == "1G");
+        let seen = said.split(" of 29000 rows may be seen").next().unwrap();
+        let seen: usize = seen.rsplit(' ').next().unwrap().parse().unwrap();
+        assert!((6000..24_000).contains(&seen), "{said}");
+        let view = VIEWS.iter().position(|name| *name == view).unwrap();
+        assert!(fs::read(place.path("a.png")).unwrap() == core[view]);
+    }
     // Fisheyes see all chunks.
     let lens = ["--camera-model", "fisheye", "--fov", "60"];
     let core = pictures(&place, "i.ply", None, &lens);
@@ -221,10 +227,13 @@ fn an_index_of_other_vertices_is_not_used() {
     let moved = fs::read(place.path("m.ply")).unwrap();
     assert_eq!(moved.len(), bytes.len());
     fs::write(place.path("i.ply"), &moved).unwrap();
-    let said = remarks(&place, "i.ply", "4M", "door");
-    assert!(said.contains("other vertices"), "{said}");
-    assert!(!said.contains("rows may be seen"), "{said}");
     let core = pictures(&place, "m.ply", None, &[]);
+    for memory in ["4M", "1G"] {
+        let said = remarks(&place, "i.ply", memory, "door");
+        assert!(said.contains("other vertices"), "{said}");
+        assert!(!said.contains("rows may be seen"), "{said}");
+        assert!(fs::read(place.path("a.png")).unwrap() == core[0]);
+    }
     assert!(pictures(&place, "i.ply", Some("4M"), &[]) == core);
     // One byte of a chunk.
     let mut edited = bytes.clone();

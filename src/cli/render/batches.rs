@@ -1,5 +1,6 @@
 //! `render --memory`: pictures of a scene that is larger than memory.
 
+use std::ops::Range;
 use std::path::Path;
 
 use rayon::ThreadPool;
@@ -7,12 +8,13 @@ use serde_json::json;
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
+use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_render::ChunkIndex;
 use quadrille_render::cpu::{DrawnView, KEPT_BYTES, RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
 use quadrille_scene::formats::{EachBatch, SplatBatches, open_batches, scene_file};
-use quadrille_scene::{Dropped, Splats};
+use quadrille_scene::{Camera, Dropped, Splats};
 use quadrille_suite::mesh_input::MemorySize;
 use quadrille_suite::report::cameras::reproducing_flags;
 
@@ -73,7 +75,10 @@ pub(super) fn run(
         level: args.flags.draw.host.level,
     };
     let pool = args.flags.draw.host.pool()?;
-    pool.install(|| leave_out_unseen((&path, &mut batches), (&views, &settings), verbosity));
+    let view = (&views.cameras[..], &settings.profile);
+    if let Some(seen) = pool.install(|| seen_rows((&path, &batches), view, verbosity)) {
+        batches.only(seen);
+    }
     let job = Job {
         args,
         batches,
@@ -91,25 +96,27 @@ pub(super) fn run(
     Ok(Some(Exit::Done))
 }
 
-/// Leaves out the chunks that no view sees, if there is an index of the scene.
-fn leave_out_unseen(
-    (path, batches): (&Path, &mut SplatBatches),
-    (views, settings): (&Views, &RenderSettings),
+/// Ranges of rows with all splats that are in view of any of `cameras`, if there is an index of the scene.
+pub(super) fn seen_rows(
+    (path, batches): (&Path, &SplatBatches),
+    (cameras, profile): (&[Camera], &Profile),
     verbosity: Verbosity,
-) {
+) -> Option<Vec<Range<usize>>> {
     match ChunkIndex::read(path, batches) {
-        Ok(None) => {}
-        Ok(Some(index)) => {
-            let seen = index.seen(&views.cameras, &settings.profile, batches.rows());
+        Ok(index) => {
+            let seen = index?.seen(cameras, profile, batches.rows());
             let rows: usize = seen.iter().map(ExactSizeIterator::len).sum();
             let all = batches.rows();
             verbosity.remark(&format!(
                 "{}: {rows} of {all} rows may be seen",
                 path.display()
             ));
-            batches.only(seen);
+            Some(seen)
         }
-        Err(error) => verbosity.warn(&format!("{error}; the whole scene is read")),
+        Err(error) => {
+            verbosity.warn(&format!("{error}; the whole scene is read"));
+            None
+        }
     }
 }
 

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
-use quadrille_render::Visibility;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_render::preprocess::InPlace;
-use quadrille_scene::Camera;
+use quadrille_render::{Visibility, index_path};
 use quadrille_scene::formats::ply::SplatsInPlace;
-use quadrille_scene::formats::scene_file;
+use quadrille_scene::formats::{open_batches, scene_file};
+use quadrille_scene::{Camera, LoadOptions};
 
 use super::args::Args;
-use super::batches::whole_scene_flag;
+use super::batches::{seen_rows, whole_scene_flag};
 use super::rendered::Rendered;
 use crate::cli::console::Verbosity;
 use crate::cli::frames::FrameTimes;
@@ -44,7 +44,15 @@ pub(super) fn drawn(
     settings: &RenderSettings,
     verbosity: Verbosity,
 ) -> Result<Option<Rendered>> {
-    let (source, mut renderer) = (InPlace::new(file), Renderer::default());
+    let (mut source, mut renderer) = (InPlace::new(file), Renderer::default());
+    let path = scene_file(&args.scene)?;
+    if index_path(&path).is_file() {
+        let batches = open_batches(&path, LoadOptions::default())?;
+        let view = (std::slice::from_ref(camera), &settings.profile);
+        if let Some(seen) = seen_rows((&path, &batches), view, verbosity) {
+            source = source.only(&seen);
+        }
+    }
     let mut frame = Frame::new(0, 0);
     let task = interrupt::task();
     let (counts, times) = renderer.render_in_place(&mut frame, &source, camera, settings, task)?;

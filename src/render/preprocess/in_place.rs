@@ -1,5 +1,6 @@
 //! Splats of a mapped file, which are decoded where they are drawn.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytemuck::Zeroable;
@@ -12,14 +13,28 @@ use quadrille_scene::{BLOCK, Splat, SplatBlock};
 /// A mapped PLY as the source of one frame, for which a scene in memory would take longer to fill than to draw.
 pub struct InPlace<'a> {
     file: &'a SplatsInPlace,
+    /// Whether the splats of each block may be in view; empty if all of them may be.
+    seen: Vec<bool>,
     invalid: AtomicU64,
 }
 
 impl<'a> InPlace<'a> {
     /// The splats of a file.
     pub fn new(file: &'a SplatsInPlace) -> Self {
-        let invalid = AtomicU64::new(0);
-        Self { file, invalid }
+        Self {
+            file,
+            seen: Vec::new(),
+            invalid: AtomicU64::new(0),
+        }
+    }
+
+    /// Leaves out splats that are in none of the ranges `rows`: the view shows none of them.
+    pub fn only(mut self, rows: &[Range<usize>]) -> Self {
+        self.seen = vec![false; self.file.len().div_ceil(BLOCK)];
+        for rows in rows {
+            self.seen[rows.start / BLOCK..rows.end.div_ceil(BLOCK)].fill(true);
+        }
+        self
     }
 
     /// Whether a projection has met an invalid row. Higher coefficients are checked of splats in view.
@@ -53,6 +68,11 @@ impl SplatSource for InPlace<'_> {
 
     fn origin(&self) -> [f64; 3] {
         [0.0; 3]
+    }
+
+    #[inline(always)]
+    fn may_be_seen(&self, block: usize) -> bool {
+        self.seen.get(block).is_none_or(|seen| *seen)
     }
 
     #[inline(always)]

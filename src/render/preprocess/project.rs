@@ -246,6 +246,9 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     let mut geometry = SplatBlock::zeroed();
     let mut coefficients = ShScratch::zeroed();
     for b in first..blocks.min(first + CHUNK_BLOCKS) {
+        if !splats.may_be_seen(b) {
+            continue;
+        }
         let index = index_u32(b * BLOCK);
         splats.prefetch(b + BLOCKS_AHEAD);
         let block = splats.block(simd, b, &mut geometry);

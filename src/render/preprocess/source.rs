@@ -39,6 +39,12 @@ pub trait SplatSource: Sync {
     /// The point in world space that the centres are relative to.
     fn origin(&self) -> [f64; 3];
 
+    /// Whether any splat of a block may be in view; blocks without one are not read.
+    #[inline(always)]
+    fn may_be_seen(&self, _block: usize) -> bool {
+        true
+    }
+
     /// The block of splats from `16 * block` on, which may be gathered in `scratch`. Splats beyond the last one and
     /// invalid ones have an opacity of 0. The constant coefficients are unspecified.
     fn block<'a, S: Simd>(
