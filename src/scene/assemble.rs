@@ -9,7 +9,7 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::activate::{Parameters, ValueEncoding, activate};
-use super::bytes::Bytes;
+use super::bytes::{Bytes, ReadAhead};
 use super::raw_columns::{RawColumns, Rows};
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
@@ -183,14 +183,15 @@ impl FixedRows {
         }
     }
 
-    /// Bytes of `rows` of the rows that are read, at most one block.
-    fn bytes(&self, rows: &Range<usize>) -> Range<usize> {
+    /// Bytes of `rows` of the rows that are read, up to the end of the range that the first one lies in.
+    fn bytes(&self, rows: Range<usize>) -> Range<usize> {
         let after = self
             .spans
             .partition_point(|[first, _]| *first <= rows.start);
         let [first, row] = self.spans[after - 1];
+        let end = self.spans.get(after).map_or(self.len, |[next, _]| *next);
         let start = self.start + (row + rows.start - first) * self.stride;
-        start..start + rows.len() * self.stride
+        start..start + (rows.end.min(end) - rows.start) * self.stride
     }
 }
 
@@ -203,15 +204,13 @@ pub(super) fn assemble_fixed(
     decode: impl Fn(&[u8], RawBlock<'_>) + Send + Sync,
 ) -> Result<(Splats, Dropped)> {
     assemble(layout, task, |batch| {
-        let rows = batch.rows();
-        let dropped = batch.fill(|rows, raw| {
-            decode(&bytes[fixed.bytes(&rows)], raw);
+        let (end, mut ahead) = (batch.rows().end, ReadAhead::default());
+        batch.fill(|rows, raw| {
+            let left = fixed.bytes(rows.start..end);
+            let of_block = left.start..left.start + rows.len() * fixed.stride;
+            decode(ahead.bytes(bytes, of_block, left.end)?, raw);
             Ok(())
-        });
-        // Rows in between that are not read are not resident.
-        let last = fixed.bytes(&(rows.end - 1..rows.end));
-        bytes.release(fixed.bytes(&rows).start..last.end);
-        dropped
+        })
     })
 }
 

@@ -195,10 +195,10 @@ fn an_index_leaves_out_rows_and_keeps_pictures() {
         let found = pictures(&place, "i.ply", Some(memory), &[]);
         assert!(found == core, "{memory}");
     }
-    // A single view is also drawn from the mapped file.
+    // A single view is also drawn while the file is read.
     for (memory, view) in [("4M", "door"), ("1G", "door"), ("1G", "table")] {
         let said = remarks(&place, "i.ply", memory, view);
-        assert_eq!(said.contains("drawn from the mapped file"), memory == "1G");
+        assert_eq!(said.contains("drawn while they are read"), memory == "1G");
         let seen = said.split(" of 29000 rows may be seen").next().unwrap();
         let seen: usize = seen.rsplit(' ').next().unwrap().parse().unwrap();
         assert!((6000..24_000).contains(&seen), "{said}");

@@ -1,11 +1,11 @@
-//! `render` of one view: a PLY is drawn from the mapped file, with the picture of a scene in memory.
+//! `render` of one view: a PLY is drawn while it is read, with the picture of a scene in memory.
 
 use std::fs;
 
 use crate::support::program::{DONE, Place};
 
 /// What `-v` says of a scene that is not read into memory.
-const IN_PLACE: &str = "drawn from the mapped file";
+const IN_PLACE: &str = "drawn while they are read";
 
 /// A place with `room.ply` of a number of splats and its cameras.
 fn room(splats: &str, degree: &str) -> Place {

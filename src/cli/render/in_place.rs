@@ -1,4 +1,4 @@
-//! A single picture of a PLY, drawn from the mapped file: a scene in memory would take longer to fill than to draw.
+//! A single picture of a PLY, drawn while the file is read: a scene in memory would take longer to fill than to draw.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ pub(super) fn drawn(
     note_file_of_folder(&args.scene, verbosity);
     let scene = args.scene.display();
     verbosity.remark(&format!(
-        "{scene}: {} splats of degree {}, drawn from the mapped file",
+        "{scene}: {} splats of degree {}, drawn while they are read",
         file.len(),
         file.sh_degree()
     ));

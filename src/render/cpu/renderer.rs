@@ -118,7 +118,7 @@ impl Renderer {
         Ok(drawn)
     }
 
-    /// As [`Self::render_task`], from a mapped file.
+    /// As [`Self::render_task`], from a file.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).

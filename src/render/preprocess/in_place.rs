@@ -1,4 +1,4 @@
-//! Splats of a mapped file, which are decoded where they are drawn.
+//! Splats of a file, which are read where they are drawn.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -6,15 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use bytemuck::Zeroable;
 use fearless_simd::Simd;
 
+use super::project::CHUNK_BLOCKS;
 use super::source::{Coefficients, ShScratch, SplatSource};
+use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::formats::ply::SplatsInPlace;
 use quadrille_scene::{BLOCK, Splat, SplatBlock};
 
-/// A mapped PLY as the source of one frame, for which a scene in memory would take longer to fill than to draw.
+/// A PLY as the source of one frame, for which a scene in memory would take longer to fill than to draw.
 pub struct InPlace<'a> {
     file: &'a SplatsInPlace,
-    /// Whether the splats of each block may be in view; empty if all of them may be.
-    seen: Vec<bool>,
+    /// For each block that may be in view, the end of its run of such blocks, and 0 for the others; empty if all may be.
+    runs: Vec<usize>,
     invalid: AtomicU64,
 }
 
@@ -23,16 +25,17 @@ impl<'a> InPlace<'a> {
     pub fn new(file: &'a SplatsInPlace) -> Self {
         Self {
             file,
-            seen: Vec::new(),
+            runs: Vec::new(),
             invalid: AtomicU64::new(0),
         }
     }
 
     /// Leaves out splats that are in none of the ranges `rows`: the view shows none of them.
     pub fn only(mut self, rows: &[Range<usize>]) -> Self {
-        self.seen = vec![false; self.file.len().div_ceil(BLOCK)];
+        self.runs = vec![0; self.file.len().div_ceil(BLOCK)];
         for rows in rows {
-            self.seen[rows.start / BLOCK..rows.end.div_ceil(BLOCK)].fill(true);
+            let end = rows.end.div_ceil(BLOCK);
+            self.runs[rows.start / BLOCK..end].fill(end);
         }
         self
     }
@@ -48,9 +51,16 @@ impl<'a> InPlace<'a> {
         }
     }
 
+    /// The end of the rows that are read together with `block`.
+    #[inline(always)]
+    fn end(&self, block: usize) -> usize {
+        let of_chunk = (block / CHUNK_BLOCKS + 1) * CHUNK_BLOCKS;
+        BLOCK * (self.runs.get(block)).map_or(of_chunk, |end| of_chunk.min(*end))
+    }
+
     fn lane(&self, index: usize) -> (SplatBlock, usize) {
         let mut block = SplatBlock::zeroed();
-        self.count(self.file.block(index / BLOCK, &mut block));
+        self.count(self.file.block(index / BLOCK, None, &mut block));
         (block, index % BLOCK)
     }
 }
@@ -72,7 +82,7 @@ impl SplatSource for InPlace<'_> {
 
     #[inline(always)]
     fn may_be_seen(&self, block: usize) -> bool {
-        self.seen.get(block).is_none_or(|seen| *seen)
+        self.runs.get(block).is_none_or(|end| *end > 0)
     }
 
     #[inline(always)]
@@ -81,8 +91,10 @@ impl SplatSource for InPlace<'_> {
         _: S,
         block: usize,
         scratch: &'a mut SplatBlock,
+        ahead: &mut ReadAhead,
     ) -> &'a SplatBlock {
-        self.count(self.file.block(block, scratch));
+        let ahead = (ahead, self.end(block));
+        self.count(self.file.block(block, Some(ahead), scratch));
         scratch
     }
 
@@ -90,13 +102,14 @@ impl SplatSource for InPlace<'_> {
     fn coefficients<'a, S: Simd>(
         &'a self,
         _: S,
-        block: usize,
-        visible: u64,
+        lanes: (usize, u64),
         scratch: &'a mut ShScratch,
+        ahead: &mut ReadAhead,
     ) -> Coefficients<'a> {
+        let ahead = (ahead, self.end(lanes.0));
         let rest = &mut scratch.rest[..self.file.rest()];
         let constant = &mut scratch.constant;
-        let invalid = self.file.coefficients(block, visible, constant, rest);
+        let invalid = self.file.coefficients(lanes, Some(ahead), constant, rest);
         self.count(u64::from(invalid.count_ones()));
         Coefficients {
             constant,
@@ -110,8 +123,8 @@ impl SplatSource for InPlace<'_> {
         let mut scratch = ShScratch::zeroed();
         let rest = &mut scratch.rest[..self.file.rest()];
         let constant = &mut scratch.constant;
-        let lanes = 1 << lane;
-        let invalid = self.file.coefficients(index / BLOCK, lanes, constant, rest);
+        let lanes = (index / BLOCK, 1 << lane);
+        let invalid = self.file.coefficients(lanes, None, constant, rest);
         self.count(u64::from(invalid.count_ones()));
         Splat::load(&block, rest, lane)
     }

@@ -14,10 +14,11 @@ use quadrille_base::math::buffer::{Buffer, Line, StreamedLines, stream_lines};
 use quadrille_base::math::{SimdLevel, fit, low};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
+use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 
 /// Blocks per chunk, the unit of parallel work: 4096 splats.
-const CHUNK_BLOCKS: usize = 256;
+pub(super) const CHUNK_BLOCKS: usize = 256;
 /// Distance in blocks at which the cache lines of a block are prefetched.
 const BLOCKS_AHEAD: usize = 2;
 /// Splats per chunk, and slots that each chunk owns.
@@ -245,16 +246,17 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     let blocks = splats.len().div_ceil(BLOCK);
     let mut geometry = SplatBlock::zeroed();
     let mut coefficients = ShScratch::zeroed();
+    let mut ahead = ReadAhead::default();
     for b in first..blocks.min(first + CHUNK_BLOCKS) {
         if !splats.may_be_seen(b) {
             continue;
         }
         let index = index_u32(b * BLOCK);
         splats.prefetch(b + BLOCKS_AHEAD);
-        let block = splats.block(simd, b, &mut geometry);
+        let block = splats.block(simd, b, &mut geometry, &mut ahead);
         let degree = splats.sh_degree();
         let lanes = lanes::project(simd, view, degree, block, index, |visible| {
-            splats.coefficients(simd, b, visible, &mut coefficients)
+            splats.coefficients(simd, (b, visible), &mut coefficients, &mut ahead)
         });
         match lanes {
             None => {}

@@ -9,6 +9,7 @@ use super::source::{Coefficients, ShScratch, SplatSource};
 use super::transpose::{columns_of_3, columns_of_4, transpose};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, prefetch};
+use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};
 
 /// Cache lines are 16 numbers long.
@@ -233,6 +234,7 @@ impl SplatSource for SplatRows<'_> {
         simd: S,
         block: usize,
         scratch: &'a mut SplatBlock,
+        _: &mut ReadAhead,
     ) -> &'a SplatBlock {
         let first = block * BLOCK;
         let rows = first..self.len().min(first + BLOCK);
@@ -277,9 +279,9 @@ impl SplatSource for SplatRows<'_> {
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,
-        block: usize,
-        visible: u64,
+        (block, visible): (usize, u64),
         scratch: &'a mut ShScratch,
+        _: &mut ReadAhead,
     ) -> Coefficients<'a> {
         let rest = rest_coefficients(self.sh_degree);
         let mut invalid = 0;

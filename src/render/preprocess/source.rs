@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use fearless_simd::{Level, Simd};
 use quadrille_base::math::{CacheLevel, SimdLevel, prefetch_to};
+use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 
 /// Coefficients per channel of the highest degree, 4, without the constant one.
@@ -16,7 +17,7 @@ const COEFFICIENTS_AHEAD: [(usize, CacheLevel); 2] =
 const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 
 /// Splats that can be projected: a scene, which holds blocks of splats, [rows](super::SplatRows) of the caller, which are
-/// gathered into blocks on the stack, or a [mapped file](super::InPlace), whose rows are decoded there.
+/// gathered into blocks on the stack, or a [file](super::InPlace), whose rows are read and decoded there.
 pub trait SplatSource: Sync {
     /// The level that the projection runs on if the machine has `level`. The program holds a copy of the projection for
     /// each level and each source.
@@ -45,22 +46,24 @@ pub trait SplatSource: Sync {
         true
     }
 
-    /// The block of splats from `16 * block` on, which may be gathered in `scratch`. Splats beyond the last one and
+    /// The block of splats from `16 * block` on, which may be read `ahead` and gathered in `scratch`. Splats beyond the last one and
     /// invalid ones have an opacity of 0. The constant coefficients are unspecified.
     fn block<'a, S: Simd>(
         &'a self,
         simd: S,
         block: usize,
         scratch: &'a mut SplatBlock,
+        ahead: &mut ReadAhead,
     ) -> &'a SplatBlock;
 
-    /// The spherical harmonics of a block, which may be gathered in `scratch`; only the lanes in `visible` need theirs.
+    /// The spherical harmonics of a block, which may be gathered in `scratch`; only its lanes in the mask `visible.1` need
+    /// theirs.
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,
-        block: usize,
-        visible: u64,
+        visible: (usize, u64),
         scratch: &'a mut ShScratch,
+        ahead: &mut ReadAhead,
     ) -> Coefficients<'a>;
 
     /// Splat `index`, with an opacity of 0 if it is invalid.
@@ -121,7 +124,13 @@ impl SplatSource for Splats {
     }
 
     #[inline(always)]
-    fn block<'a, S: Simd>(&'a self, _: S, block: usize, _: &'a mut SplatBlock) -> &'a SplatBlock {
+    fn block<'a, S: Simd>(
+        &'a self,
+        _: S,
+        block: usize,
+        _: &'a mut SplatBlock,
+        _: &mut ReadAhead,
+    ) -> &'a SplatBlock {
         &self.blocks()[block]
     }
 
@@ -129,9 +138,9 @@ impl SplatSource for Splats {
     fn coefficients<'a, S: Simd>(
         &'a self,
         _: S,
-        block: usize,
-        _: u64,
+        (block, _): (usize, u64),
         _: &'a mut ShScratch,
+        _: &mut ReadAhead,
     ) -> Coefficients<'a> {
         Coefficients {
             constant: &self.blocks()[block].sh_constant,

@@ -1,20 +1,22 @@
-//! Splats of a PLY that are decoded block by block while they are drawn, without a copy of the scene in memory.
+//! Splats of a PLY that are read block by block while they are drawn, without a copy of the scene in memory.
 
+use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::Zeroable;
 use fearless_simd::Level;
+use rayon::prelude::*;
 
 use super::rows::{BinaryRows, WORD_BYTES, decode_words, word_slots};
 use crate::activate::{Parameters, activate};
 use crate::assemble::{PLAIN_SLOTS, RawBlock};
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, ReadAhead};
 use crate::origin::SAMPLES;
 use crate::scene_file::rounding_warning;
 use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, rest_coefficients};
 use quadrille_base::error::Result;
 
-/// A mapped PLY of binary rows of little-endian floats, as trainers write them.
+/// A PLY of binary rows of little-endian floats, as trainers write them.
 pub struct SplatsInPlace {
     bytes: Bytes<'static>,
     rows: BinaryRows,
@@ -28,6 +30,9 @@ pub struct SplatsInPlace {
     rest: Vec<usize>,
     level: Level,
 }
+
+/// Where rows are read, and the row at which that reading ends at the latest.
+pub type Ahead<'a> = (&'a mut ReadAhead, usize);
 
 impl SplatsInPlace {
     /// Opens the PLY `path`; `None` for a layout that has to be read as a whole.
@@ -82,31 +87,61 @@ impl SplatsInPlace {
         self.rows.layout.sh_degree
     }
 
-    /// The warning about positions in single precision that are too coarse for the scene, if they are.
+    /// The warning about positions in single precision that are too coarse for the scene, if they are. Samples rows on
+    /// rayon's current thread pool.
     pub fn rounding_warning(&self) -> Option<String> {
         let step = self.len().div_ceil(SAMPLES).max(1);
-        rounding_warning((0..self.len()).step_by(step).map(|index| {
-            let mut block = SplatBlock::zeroed();
-            self.block(index / BLOCK, &mut block);
-            Splat::load(&block, &[], index % BLOCK)
-        }))
+        let samples = (0..self.len().div_ceil(step)).into_par_iter();
+        let splat = |ahead: &mut ReadAhead, sample: usize| {
+            let (row, mut block) = (sample * step, SplatBlock::zeroed());
+            self.decode(row..row + 1, Some((ahead, row + 1)), &mut block);
+            Splat::load(&block, &[], 0)
+        };
+        let splats: Vec<Splat> = samples.map_init(ReadAhead::default, splat).collect();
+        rounding_warning(splats.into_iter())
     }
 
-    /// Words of the rows of a block.
+    /// The rows of a block.
     #[inline]
-    fn rows(&self, block: usize) -> (&[[u8; WORD_BYTES]], usize) {
-        let first = block * BLOCK;
-        let rows = BLOCK.min(self.len() - first);
-        let row_bytes = self.stride * WORD_BYTES;
-        let bytes = &self.bytes[self.rows.start + first * row_bytes..][..rows * row_bytes];
-        (bytes.as_chunks().0, rows)
+    fn rows_of(&self, block: usize) -> Range<usize> {
+        block * BLOCK..self.len().min((block + 1) * BLOCK)
     }
 
-    /// Decodes and activates all but the higher coefficients of splats `16 * block` and following; returns the number of
-    /// invalid ones, which get an opacity of 0, as lanes beyond the last row.
+    /// Words of rows; `None` if the file has become shorter or cannot be read.
     #[inline]
-    pub fn block(&self, block: usize, into: &mut SplatBlock) -> u64 {
-        let (words, rows) = self.rows(block);
+    fn words<'a>(
+        &'a self,
+        rows: Range<usize>,
+        ahead: Option<Ahead<'a>>,
+    ) -> Option<&'a [[u8; WORD_BYTES]]> {
+        let offset = |row: usize| self.rows.start + row * self.stride * WORD_BYTES;
+        let bytes = offset(rows.start)..offset(rows.end);
+        let bytes = match ahead {
+            Some((ahead, end)) => {
+                let end = offset(end.min(self.len()));
+                ahead.bytes(&self.bytes, bytes, end).ok()?
+            }
+            None => &self.bytes[bytes],
+        };
+        Some(bytes.as_chunks().0)
+    }
+
+    /// Decodes and activates all but the higher coefficients of splats `16 * block` and following, which are read ahead or
+    /// mapped; returns the number of invalid ones, which get an opacity of 0, as lanes beyond the last row. All rows of a
+    /// block that cannot be read are invalid.
+    #[inline]
+    pub fn block(&self, block: usize, ahead: Option<Ahead<'_>>, into: &mut SplatBlock) -> u64 {
+        self.decode(self.rows_of(block), ahead, into)
+    }
+
+    /// As [`Self::block`], of up to 16 rows.
+    #[inline]
+    fn decode(&self, rows: Range<usize>, ahead: Option<Ahead<'_>>, into: &mut SplatBlock) -> u64 {
+        let count = rows.len();
+        let Some(words) = self.words(rows, ahead) else {
+            *into = SplatBlock::zeroed();
+            return count as u64;
+        };
         let raw = RawBlock {
             plain: bytemuck::cast_mut(into),
             rest: &mut [],
@@ -119,7 +154,7 @@ impl SplatsInPlace {
             scales: self.rows.layout.scales,
             filter: None,
         };
-        let invalid = activate(into, &mut [], rows, parameters).total();
+        let invalid = activate(into, &mut [], count, parameters).total();
         if invalid > 0 {
             for lane in 0..BLOCK {
                 if into.mean[0][lane].is_nan() {
@@ -135,13 +170,16 @@ impl SplatsInPlace {
     #[inline]
     pub fn coefficients(
         &self,
-        block: usize,
-        lanes: u64,
+        (block, lanes): (usize, u64),
+        ahead: Option<Ahead<'_>>,
         constant: &mut [Lanes; 3],
         rest: &mut [Lanes],
     ) -> u64 {
-        let (words, rows) = self.rows(block);
-        let (mut left, mut invalid) = (lanes & ((1 << rows) - 1), 0);
+        let rows = self.rows_of(block);
+        let (mut left, mut invalid) = (lanes & ((1 << rows.len()) - 1), 0);
+        let Some(words) = self.words(rows, ahead) else {
+            return left;
+        };
         while left != 0 {
             let lane = left.trailing_zeros() as usize % BLOCK;
             left &= left - 1;

@@ -17,7 +17,7 @@ pub use body::{Body, Row};
 pub(crate) use compress::write_compressed;
 pub use header::Header;
 pub use header::{Element, Encoding, Kind};
-pub use in_place::SplatsInPlace;
+pub use in_place::{Ahead, SplatsInPlace};
 pub use lines::quoted;
 pub use number::{read as read_number, to_count};
 pub(crate) use table::write_table;
