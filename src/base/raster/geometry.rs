@@ -34,6 +34,7 @@ pub struct PixelRect {
 
 impl PixelRect {
     /// Intersection of both.
+    #[inline]
     pub fn intersect(self, other: Self) -> Self {
         Self {
             x0: self.x0.max(other.x0),
@@ -44,6 +45,7 @@ impl PixelRect {
     }
 
     /// The smallest box around both.
+    #[inline]
     pub fn around(self, other: Self) -> Self {
         Self {
             x0: self.x0.min(other.x0),
@@ -54,11 +56,13 @@ impl PixelRect {
     }
 
     /// Whether the rectangle is empty.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
     /// Whether the rectangle contains pixel (x, y).
+    #[inline]
     pub fn contains(self, x: i32, y: i32) -> bool {
         (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
     }
