@@ -11,7 +11,7 @@ use crate::typeset;
 use quadrille_base::error::Result;
 use quadrille_base::output::write_whole;
 
-/// Result of [`write`].
+/// Result of [`write()`].
 #[derive(Debug)]
 pub struct Written {
     /// The page.

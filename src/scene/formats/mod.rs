@@ -53,7 +53,8 @@ const FORMATS: [&FormatReader; 9] = [
 /// Loads the scene file `path` of any format; `-` is standard input, and a folder is a SOG or the output of a trainer
 /// ([`scene_file`]).
 ///
-/// Files are mapped: besides the splats' arrays, a PLY or `.splat` above 32 MiB needs next to no memory.
+/// Binary rows are read in small parts and other files are mapped: besides the splats' arrays, a PLY or `.splat` needs next to no
+/// memory.
 ///
 /// ```no_run
 /// let scene = quadrille_scene::load("truck.ply")?;
