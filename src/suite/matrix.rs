@@ -396,7 +396,7 @@ mod tests {
             ),
             (
                 "[matrix]\ntc.bins = ['8KB']",
-                ["configurations", "no size in bytes"],
+                ["configurations", "not a size in bytes"],
             ),
             (
                 "[matrix]\nhet.threshold = [0.5]",
