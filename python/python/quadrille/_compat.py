@@ -90,7 +90,7 @@ ARGUMENTS: tuple[Argument, ...] = (
     Argument("renderer_config", None, "1.6", "refused", "", "leave it out: it tunes GPU kernels"),
     Argument("compat", "1.5", "quadrille", "used", "Version of gsplat to agree with: \"1.5\", the releases, whose largest "
              "alpha is 0.999, or \"1.6\", the main branch, with 0.99 and factors of antialiasing of at least 0.005."),
-    Argument("threads", None, "quadrille", "used", "Threads of this call; by default those of `quadrille.set_threads`."),
+    Argument("threads", None, "quadrille", "used", "Threads of this call; by default the number of `quadrille.set_threads`."),
     Argument("meta", True, "quadrille", "used", "Whether to fill `meta`, which costs some time."),
 )
 
