@@ -56,8 +56,8 @@ pub trait SplatSource: Sync {
         ahead: &mut ReadAhead,
     ) -> &'a SplatBlock;
 
-    /// The spherical harmonics of a block, which may be gathered in `scratch`; only its lanes in the mask `visible.1` need
-    /// theirs.
+    /// The spherical harmonics of a block, which may be read `ahead` and gathered in `scratch`. `visible` is the block and
+    /// a mask of the lanes that need their coefficients.
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,

@@ -5,9 +5,10 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
 use super::*;
-use crate::preprocess::Projected;
+use crate::preprocess::{InPlace, Projected};
 use quadrille_base::math::SimdLevel;
-use quadrille_scene::{Intrinsics, Splat};
+use quadrille_scene::formats::ply::SplatsInPlace;
+use quadrille_scene::{Intrinsics, Splat, cameras};
 
 /// Random numbers.
 struct Random(Pcg32);
@@ -108,4 +109,33 @@ fn a_chunk_with_an_invalid_row_is_always_seen() {
     let of_count = |count| Chunk::of(&splats, count, 0).may_be_seen(&view);
     assert!(!of_count(splats.len()));
     assert!(of_count(splats.len() + 1));
+}
+
+#[test]
+fn only_splats_of_the_rows_that_may_be_seen_are_projected() {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let file = SplatsInPlace::open(&scenes.join("island.ply")).unwrap();
+    let file = file.unwrap();
+    let camera = &cameras::load(scenes.join("island.cameras.json"))
+        .unwrap()
+        .cameras[0];
+    let (mut projected, profile) = (Projected::default(), Profile::default());
+    let mut in_view = |source: InPlace<'_>| {
+        let level = Some(SimdLevel::best());
+        projected.run(&source, camera, &profile, level, &Task::NEVER);
+        let slots = (0..projected.chunks()).flat_map(|chunk| {
+            let first = projected.chunk(chunk).first_slot as usize;
+            first..first + projected.chunk(chunk).keys.len()
+        });
+        let indices = slots.map(|slot| projected.slots()[slot].index as usize);
+        indices.collect::<Vec<usize>>()
+    };
+    let all = in_view(InPlace::new(&file));
+    let rows = [512..1024, 20_480..30_208, 99_840..file.len()];
+    let found = in_view(InPlace::new(&file).only(&rows));
+    let of_rows = |index: &&usize| rows.iter().any(|rows| rows.contains(index));
+    let expected: Vec<usize> = all.iter().filter(of_rows).copied().collect();
+    assert!((1000..all.len()).contains(&expected.len()));
+    assert!(found == expected);
+    assert!(in_view(InPlace::new(&file).only(&[])).is_empty());
 }

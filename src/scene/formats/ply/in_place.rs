@@ -31,7 +31,7 @@ pub struct SplatsInPlace {
     level: Level,
 }
 
-/// Where rows are read, and the row at which that reading ends at the latest.
+/// Memory for rows that are read ahead, and the row before which reading stops.
 pub type Ahead<'a> = (&'a mut ReadAhead, usize);
 
 impl SplatsInPlace {

@@ -33,7 +33,7 @@ fn bytes_read_ahead_are_the_bytes_of_the_file() {
             assert!(found == &content[wanted.clone()], "{wanted:?}");
         }
     }
-    // Memory that another one has used is not taken for the part.
+    // Bytes of the caller are handed out where they are.
     let mut ahead = ReadAhead::default();
     let bytes = Bytes::Borrowed(&content[9..]);
     assert_eq!(ahead.bytes(&bytes, 0..3, 3).unwrap(), &content[9..12]);
