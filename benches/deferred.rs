@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use quadrille::deferred::backend::attributes::VertexCacheSpec;
-use quadrille::deferred::backend::radix::{RadixSort, SortEntry, value_bits};
+use quadrille::deferred::backend::radix::{SortEntry, TileSort, value_bits};
 use quadrille::deferred::backend::resolve::Background;
 use quadrille::deferred::backend::tiles::TiledPass;
 use quadrille::deferred::camera::lens::Lens;
@@ -72,7 +72,7 @@ fn steps(criterion: &mut Criterion) {
             .collect();
         group.throughput(Throughput::Elements(entries.len() as u64));
         group.bench_function("sort, identifiers, one thread", |b| {
-            let mut sort = RadixSort::new(false);
+            let mut sort = TileSort::new(false);
             b.iter(|| sort.sort(&mut entries.clone(), value_bits(entries.len() as u64)));
         });
 

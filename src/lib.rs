@@ -133,7 +133,7 @@ pub use quadrille_scene::{
     load_table_task, load_task, load_with, write_table, write_table_task,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
-pub use quadrille_suite::report::json::Document as SimulationDocument;
+pub use quadrille_suite::report::json::SimulationDocument;
 pub use quadrille_suite::report::maps::write as write_maps;
 pub use quadrille_suite::report::screen::{pages as simulation_pages, simulation_page};
 pub use quadrille_suite::report::simulated::{

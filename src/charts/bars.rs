@@ -2,11 +2,11 @@
 
 use crate::axis::{Axis, Scale, measured};
 use crate::canvas::Canvas;
-use crate::drawing::{Drawing, Drawings, Paper};
+use crate::drawing::{Drawing, Drawings, PrintFormat};
 use crate::labels::{Anchor, Area, Size};
 use crate::plot::Plot;
 use crate::style::{SeriesColour, Style};
-use crate::{Mark, RIGHT, Series};
+use crate::{AxisMark, RIGHT, Series};
 use quadrille_base::error::Result;
 
 /// Share of a group's width between its bars and the next group's.
@@ -91,7 +91,7 @@ pub struct BarChart {
     /// Groups from left to right.
     pub groups: Vec<Group>,
     /// Lines across the plot.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<AxisMark>,
     /// Whether the bars of a group stand on each other.
     pub is_stacked: bool,
 }
@@ -124,8 +124,8 @@ impl BarChart {
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
-    pub fn on_paper(&self, paper: &Paper) -> Result<Drawing> {
-        paper.draw(&self.title, |canvas| self.paint(canvas))
+    pub fn on_paper(&self, format: &PrintFormat) -> Result<Drawing> {
+        format.draw(&self.title, |canvas| self.paint(canvas))
     }
 
     pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
@@ -343,7 +343,7 @@ mod tests {
         };
         let groups = [Group::of("truck", [Some(2.0), Some(1.0)]), published];
         BarChart {
-            marks: vec![Mark::at(1.0, "baseline")],
+            marks: vec![AxisMark::at(1.0, "baseline")],
             is_stacked,
             ..BarChart::new("a < b", Axis::linear("times"), &["HET", "QM"], groups)
         }

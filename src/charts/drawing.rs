@@ -77,9 +77,9 @@ impl Drawings {
     }
 }
 
-/// Sizes of a chart in a paper.
+/// Format of a chart in a paper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Paper {
+pub struct PrintFormat {
     /// Width in millimetres.
     pub width_mm: f64,
     /// Height in millimetres; by the width if none.
@@ -90,7 +90,7 @@ pub struct Paper {
     pub heading: String,
 }
 
-impl Paper {
+impl PrintFormat {
     /// A column of a paper of two columns: 3.5 inches, as IEEE's are, with text of 8 points.
     #[must_use]
     pub fn column() -> Self {

@@ -3,7 +3,7 @@
 use crate::RIGHT;
 use crate::axis::{Axis, measured};
 use crate::canvas::{Canvas, MARGIN};
-use crate::drawing::{Drawing, Paper};
+use crate::drawing::{Drawing, PrintFormat};
 use crate::labels::{Anchor, Size};
 use crate::style::{Rgb, Style};
 use quadrille_base::error::Result;
@@ -47,8 +47,8 @@ impl HeatChart {
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
-    pub fn on_paper(&self, paper: &Paper) -> Result<Drawing> {
-        paper.draw(&self.title, |canvas| self.paint(canvas))
+    pub fn on_paper(&self, format: &PrintFormat) -> Result<Drawing> {
+        format.draw(&self.title, |canvas| self.paint(canvas))
     }
 
     /// Least and largest value.

@@ -13,13 +13,13 @@
 //! without scaling. Files have their colours, sizes and fonts in their elements, and look the same in every program.
 //!
 //! ```
-//! use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, Paper};
+//! use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, PrintFormat};
 //!
 //! let points = [[8.0, 1.2], [16.0, 1.7], [32.0, 1.9]];
 //! let series = LineSeries::ours("het", 0, points, LineKind::Line);
 //! let axes = [Axis::linear("bins"), Axis::linear("speedup")];
 //! let chart = LineChart::new("Speedup by bins", axes, Vec::new(), [series]);
-//! let drawing = chart.on_paper(&Paper::column())?;
+//! let drawing = chart.on_paper(&PrintFormat::column())?;
 //! assert!(drawing.svg().starts_with("<svg ") && drawing.pdf()?.starts_with(b"%PDF"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -43,10 +43,10 @@ mod widths;
 
 pub use axis::{Axis, measured, number};
 pub use bars::{BarChart, BarValue, Group};
-pub use drawing::{Drawing, Drawings, Paper};
+pub use drawing::{Drawing, Drawings, PrintFormat};
 pub use heat::HeatChart;
 pub use lines::{LineChart, LineKind, LineSeries};
-pub use strips::{Strip, StripChart};
+pub use strips::{ActivityStrip, StripChart};
 pub use svg::escaped;
 
 use style::SeriesColour;
@@ -91,7 +91,7 @@ impl Series {
 
 /// A value of the vertical axis with a line across the plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mark {
+pub struct AxisMark {
     /// The value.
     pub value: f64,
     /// Text beside the line.
@@ -102,7 +102,7 @@ pub struct Mark {
     pub is_left: bool,
 }
 
-impl Mark {
+impl AxisMark {
     /// A line at a published value.
     pub fn published(value: Option<f64>, label: &str) -> Option<Self> {
         let label = format!("published: {label}");
@@ -196,7 +196,7 @@ mod tests {
         bars.iter().map(|bar| bar.as_ref().map(shown)).collect()
     }
 
-    fn marks() -> impl Strategy<Value = Vec<Mark>> {
+    fn marks() -> impl Strategy<Value = Vec<AxisMark>> {
         let labels = select(vec![
             "",
             "baseline",
@@ -204,7 +204,7 @@ mod tests {
             "means of all scenes of the paper above 1.5",
         ]);
         let mark = (0.0..2.0, labels, any::<[bool; 2]>());
-        let mark = mark.prop_map(|(value, label, [is_published, is_left])| Mark {
+        let mark = mark.prop_map(|(value, label, [is_published, is_left])| AxisMark {
             value,
             label: label.to_owned(),
             is_published,
@@ -259,7 +259,7 @@ mod tests {
         #[test]
         fn no_text_of_strips_is_covered(names in prop::collection::vec((name(), name()), 1..20)) {
             let strips = names.into_iter().map(|(heading, name)| {
-                (heading, Strip { name, shares: vec![0.5, 1.0], length: 1.0 })
+                (heading, ActivityStrip { name, shares: vec![0.5, 1.0], length: 1.0 })
             });
             let chart = StripChart {
                 title: "chart".to_owned(),

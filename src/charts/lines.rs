@@ -2,11 +2,11 @@
 
 use crate::axis::{Axis, Scale};
 use crate::canvas::Canvas;
-use crate::drawing::{Drawing, Drawings, Paper};
+use crate::drawing::{Drawing, Drawings, PrintFormat};
 use crate::labels::{Anchor, Size};
 use crate::plot::Plot;
 use crate::style::Style;
-use crate::{Mark, RIGHT, Series};
+use crate::{AxisMark, RIGHT, Series};
 use quadrille_base::error::Result;
 
 /// Drawing style of the points of a series.
@@ -64,7 +64,7 @@ pub struct LineChart {
     /// Series of the chart.
     pub series: Vec<LineSeries>,
     /// Lines across the plot.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<AxisMark>,
 }
 
 impl LineChart {
@@ -95,8 +95,8 @@ impl LineChart {
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
-    pub fn on_paper(&self, paper: &Paper) -> Result<Drawing> {
-        paper.draw(&self.title, |canvas| self.paint(canvas))
+    pub fn on_paper(&self, format: &PrintFormat) -> Result<Drawing> {
+        format.draw(&self.title, |canvas| self.paint(canvas))
     }
 
     pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {

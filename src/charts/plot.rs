@@ -4,7 +4,7 @@ use crate::axis::{Axis, Scale};
 use crate::canvas::{Canvas, MARGIN};
 use crate::labels::{Anchor, Area, Size};
 use crate::style::Style;
-use crate::{Mark, RIGHT, Series};
+use crate::{AxisMark, RIGHT, Series};
 
 /// Distance of the lines of a text.
 const LINE: f64 = 15.0;
@@ -12,7 +12,7 @@ const LINE: f64 = 15.0;
 const SAMPLE: f64 = 22.0;
 
 /// Style of a line across the plot.
-fn style(mark: &Mark) -> Style {
+fn style(mark: &AxisMark) -> Style {
     Style::Mark {
         is_published: mark.is_published,
     }
@@ -76,7 +76,7 @@ impl Plot {
     }
 
     /// Draws lines across the plot.
-    pub(crate) fn draw_lines(&self, canvas: &mut Canvas, marks: &[Mark]) {
+    pub(crate) fn draw_lines(&self, canvas: &mut Canvas, marks: &[AxisMark]) {
         for mark in marks {
             let y = self.y(mark.value);
             let [from, to] = [[self.left, y], [canvas.look.width - RIGHT, y]];
@@ -87,7 +87,7 @@ impl Plot {
 
     /// Writes the labels of lines beside them, where these cover nothing, or else below the plot, from the height
     /// `below`. Returns the height at which the picture ends.
-    pub(crate) fn name_lines(&self, canvas: &mut Canvas, marks: &[Mark], below: f64) -> f64 {
+    pub(crate) fn name_lines(&self, canvas: &mut Canvas, marks: &[AxisMark], below: f64) -> f64 {
         let mut end = below;
         for mark in marks.iter().filter(|mark| !mark.label.is_empty()) {
             if let Some((at, anchor)) = self.free_place(canvas, mark) {
@@ -108,7 +108,7 @@ impl Plot {
     }
 
     /// A place for the label of a line, above or below it, as near as possible to its end.
-    fn free_place(&self, canvas: &Canvas, mark: &Mark) -> Option<([f64; 2], Anchor)> {
+    fn free_place(&self, canvas: &Canvas, mark: &AxisMark) -> Option<([f64; 2], Anchor)> {
         const STEP: f64 = 6.0;
         let (left, width) = (self.left, canvas.look.width);
         let (from, step, anchor) = match mark.is_left {

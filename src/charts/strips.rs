@@ -14,7 +14,7 @@ const SHADES: f64 = 20.0;
 
 /// A unit over time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Strip {
+pub struct ActivityStrip {
     /// Name of the unit.
     pub name: String,
     /// Shares of equal windows, 0 to 1.
@@ -29,7 +29,7 @@ pub struct StripChart {
     /// Accessible title (aria-label).
     pub title: String,
     /// Strips with a heading each that begins a group; an empty heading goes on with the group.
-    pub strips: Vec<(String, Strip)>,
+    pub strips: Vec<(String, ActivityStrip)>,
     /// Text at the end of the time axis.
     pub end: String,
 }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn strips_are_as_long_as_their_time() {
-        let strip = |length| Strip {
+        let strip = |length| ActivityStrip {
             name: "crop".to_owned(),
             shares: vec![1.0; 4],
             length,

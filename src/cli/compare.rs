@@ -21,8 +21,8 @@ use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
-    Column, Conditions, Evaluated, Evaluator, LpipsMetrics, Masks, PairSource, Row, Summary,
-    TextRows,
+    Conditions, Evaluated, Evaluator, LpipsMetrics, Masks, MetricColumn, PairRow, PairSource,
+    Summary, TextRows,
 };
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
@@ -58,7 +58,7 @@ impl Compared<'_> {
     fn run(&self, source: &mut dyn PairSource, opened: &Opened) -> anyhow::Result<Exit> {
         let args = self.args;
         let keys: Vec<_> = self.lpips.kinds().iter().map(|kind| kind.key()).collect();
-        let columns = Column::shown(&keys, self.kind != Kind::Photos);
+        let columns = MetricColumn::shown(&keys, self.kind != Kind::Photos);
         let conditions = self.conditions(opened);
         let text = TextRows::new(&columns, source.pairs());
         let text = (!args.json).then_some(&text);
@@ -166,7 +166,7 @@ impl Compared<'_> {
         conditions: &Conditions,
         opened: &Opened,
     ) -> Value {
-        let mut rows: Vec<&Row> = evaluated.rows.iter().collect();
+        let mut rows: Vec<&PairRow> = evaluated.rows.iter().collect();
         if self.kind == Kind::Scenes {
             // Worst first.
             rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
@@ -193,7 +193,7 @@ fn nothing() -> anyhow::Error {
     Error::argument("pictures", "at least one pair that can be compared", "none").into()
 }
 
-fn psnr(row: &Row) -> f64 {
+fn psnr(row: &PairRow) -> f64 {
     row.comparison.psnr_db.unwrap_or(f64::INFINITY)
 }
 

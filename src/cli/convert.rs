@@ -19,7 +19,7 @@ use quadrille_base::output::write_whole;
 use quadrille_base::parse::{finite, whole_number};
 use quadrille_base::task::Task;
 use quadrille_evaluation::pairing::PairName;
-use quadrille_evaluation::{Column, Conditions, LpipsDistances, Row, Summary, TextRows};
+use quadrille_evaluation::{Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows};
 use quadrille_render::convert::{
     Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, DrawnBy,
     LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference,
@@ -328,8 +328,8 @@ impl ConversionHost for Host<'_> {
 }
 
 /// The views of a loss as rows of a comparison, worst first.
-fn rows(loss: &ConversionLoss) -> Vec<Row> {
-    let row = |view: &ViewDifference| Row {
+fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
+    let row = |view: &ViewDifference| PairRow {
         pair: PairName {
             name: view.name.clone(),
             ..PairName::default()
@@ -339,8 +339,8 @@ fn rows(loss: &ConversionLoss) -> Vec<Row> {
         mask_share: None,
         diff: None,
     };
-    let mut rows: Vec<Row> = loss.views.iter().map(row).collect();
-    let psnr = |row: &Row| row.comparison.psnr_db.unwrap_or(f64::INFINITY);
+    let mut rows: Vec<PairRow> = loss.views.iter().map(row).collect();
+    let psnr = |row: &PairRow| row.comparison.psnr_db.unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
     rows
 }
@@ -405,7 +405,7 @@ impl StepLines {
 }
 
 fn page_of_loss(loss: &ConversionLoss) -> String {
-    let (rows, columns) = (rows(loss), Column::shown(&[], true));
+    let (rows, columns) = (rows(loss), MetricColumn::shown(&[], true));
     let conditions = Conditions {
         protocol: loss.protocol,
         background: [0.0; 3],

@@ -11,7 +11,7 @@ use super::film::TakeFrame;
 use super::interrupt;
 use super::views::report;
 pub(super) use args::Args;
-use job::Job;
+use job::DeferredJob;
 use quadrille_base::error::Result;
 use quadrille_deferred::draw::DeferredResult;
 use quadrille_suite::report::deferred::table;
@@ -20,7 +20,7 @@ use quadrille_suite::rows::DeferredRow;
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let settings = args.settings()?;
     settings.check()?;
-    let job = Job::new(args, &settings)?;
+    let job = DeferredJob::new(args, &settings)?;
     let mut prepared = settings.prepare(&verbosity)?;
     report(&prepared.views, verbosity);
     prepared.views = args.film.path.flown(prepared.views)?;

@@ -15,7 +15,7 @@ use jobs::Jobs;
 use meshes::{MERGING_PAPERS, MeshJobs};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::text_file::read_text;
-use quadrille_papers::merging_figures::results::Results as Counts;
+use quadrille_papers::merging_figures::results::MergingResults;
 use quadrille_suite::mesh_suite::MeshSuite;
 use quadrille_suite::{Event, Suite};
 
@@ -40,7 +40,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let meshes = meshes.iter();
     let meshes = meshes.map(|(path, text)| MeshJobs::parse(text, path, args));
     let meshes: Vec<MeshJobs> = meshes.collect::<Result<_>>()?;
-    let kept = args.kept.as_deref().map(Counts::read_kept).transpose()?;
+    let kept = args
+        .kept
+        .as_deref()
+        .map(MergingResults::read_kept)
+        .transpose()?;
     let of_splats = (!splats.is_empty()).then_some("vr-pipe");
     let of_meshes = meshes.iter().flat_map(|jobs| jobs.papers);
     let of_kept = kept.iter().flat_map(|_| &MERGING_PAPERS);

@@ -14,7 +14,7 @@ use super::film::TakeFrame;
 use super::interrupt;
 use super::views::report;
 pub(super) use args::Args;
-use job::Job;
+use job::MeshDrawing;
 use quadrille_base::error::Result;
 use quadrille_suite::merging_runs::MergedFrame;
 use quadrille_suite::report::config::mesh_toml;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let settings = args.settings()?;
     settings.check()?;
-    let job = Job::new(args, &settings)?;
+    let job = MeshDrawing::new(args, &settings)?;
     let mut prepared = settings.prepare(&verbosity)?;
     report(&prepared.views, verbosity);
     prepared.views = args.film.path.flown(prepared.views)?;

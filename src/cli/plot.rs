@@ -9,8 +9,8 @@ use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_base::parse::finite;
-use quadrille_charts::{Drawing, Paper};
-use quadrille_plots::{Combine, Fields, Filter, Kind, Plot, Plotted};
+use quadrille_charts::{Drawing, PrintFormat};
+use quadrille_plots::{Combine, Fields, Filter, Plot, PlotKind, Plotted};
 
 /// Extension of the file of the plotted numbers. It differs from `.csv`, since the output of `bench --csv` may lie
 /// beside.
@@ -71,8 +71,8 @@ pub(super) struct Args {
     #[arg(long = "where", value_name = "CONDITION", value_parser = str::parse::<Filter>)]
     filters: Vec<Filter>,
     /// Kind of plot [default: heat with --value, lines if --x has numbers, else bars]
-    #[arg(long, value_parser = one_of::<Kind>())]
-    kind: Option<Kind>,
+    #[arg(long, value_parser = one_of::<PlotKind>())]
+    kind: Option<PlotKind>,
     /// Rule by which the rows of one point are combined
     #[arg(long, value_name = "RULE", default_value = "mean", value_parser = one_of::<Combine>())]
     combine: Combine,
@@ -188,7 +188,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         verbosity.note(remark);
     }
     args.write_tables(&plotted)?;
-    let drawing = plotted.on_paper(&Paper {
+    let drawing = plotted.on_paper(&PrintFormat {
         width_mm: args.width,
         height_mm: args.height,
         text_pt: args.text,

@@ -28,7 +28,7 @@ use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Scene};
-use quadrille_suite::report::json::Document;
+use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
@@ -117,7 +117,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
 /// The work for every view.
-struct Job<'a> {
+struct SimJob<'a> {
     args: &'a Args,
     scene: &'a Scene,
     facts: SceneFacts,
@@ -189,7 +189,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
     files.prepare(&mut outputs, &cameras, &names)?;
-    let job = Job {
+    let job = SimJob {
         args,
         scene: &scene,
         facts: SceneFacts {
@@ -240,7 +240,7 @@ impl Args {
     }
 }
 
-impl Job<'_> {
+impl SimJob<'_> {
     fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
         // A single run counts its splats, several runs count views.
@@ -303,7 +303,9 @@ impl Job<'_> {
                     }
                 }
                 if self.args.json {
-                    printed.documents.push(json!(Document::of(&simulated)));
+                    printed
+                        .documents
+                        .push(json!(SimulationDocument::of(&simulated)));
                 } else if self.args.csv {
                     let scene = scene_name(&self.facts.path);
                     printed.rows.push(row(scene, &simulated, configuration));

@@ -41,7 +41,7 @@ pub(super) fn write_film(
 ) -> Result<FinishedFilm> {
     let progress = verbosity.progress("frames");
     let task = &progress.task;
-    let job = Job {
+    let job = FilmJob {
         format: film.format,
         splats,
         cameras: &views.cameras,
@@ -53,7 +53,7 @@ pub(super) fn write_film(
 }
 
 /// The frames of a film.
-struct Job<'a> {
+struct FilmJob<'a> {
     format: FilmFormat,
     splats: &'a Splats,
     cameras: &'a [Camera],
@@ -64,7 +64,7 @@ struct Job<'a> {
 
 type Prepared = std::io::Result<Vec<u8>>;
 
-impl Job<'_> {
+impl FilmJob<'_> {
     /// Renders all frames and appends them in order; returns how many were rendered at once.
     ///
     /// A frame on one thread costs less work than on several, so each thread renders frames of its own as
@@ -144,7 +144,7 @@ impl Job<'_> {
 
 /// Renders frames on threads of its own.
 struct Worker<'a> {
-    job: &'a Job<'a>,
+    job: &'a FilmJob<'a>,
     pool: rayon::ThreadPool,
     timer: FrameTimer,
     frame: Frame,
@@ -152,7 +152,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(job: &'a Job<'a>, threads: usize) -> std::io::Result<Self> {
+    fn new(job: &'a FilmJob<'a>, threads: usize) -> std::io::Result<Self> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1));
         Ok(Self {
             job,

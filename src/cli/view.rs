@@ -28,7 +28,7 @@ use quadrille_gpu::config::Config;
 use quadrille_scene::cameras::{Framing, FramingTarget, Views};
 use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_view::{
-    Access, Commands, Content, ListedView, Show, ShownScene, is_token, new_token, serve,
+    Access, Commands, ListedView, SceneContent, Show, ShownScene, is_token, new_token, serve,
 };
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
@@ -224,12 +224,12 @@ impl Args {
         let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
         let reader = move || {
             let scene = filters.load(&file, options.options())?;
-            Ok(Content::Splats(Arc::new(scene)))
+            Ok(SceneContent::Splats(Arc::new(scene)))
         };
         let shown = ShownScene {
             path: path.to_owned(),
             profile: self.draw.profile(scene.profile_hint, verbosity)?,
-            content: Content::Splats(Arc::clone(&scene)),
+            content: SceneContent::Splats(Arc::clone(&scene)),
             reader: Arc::new(reader),
         };
         Ok((shown, Opened::Splats(scene)))
@@ -307,13 +307,13 @@ fn shown_mesh(
     let file = path.to_owned();
     let reader = move || {
         let opened = settings.open(&file, verbosity)?;
-        Ok(Content::Mesh(opened.drawer))
+        Ok(SceneContent::Mesh(opened.drawer))
     };
     let shown = ShownScene {
         path: path.to_owned(),
         // It has no effect on meshes.
         profile: Profile::default(),
-        content: Content::Mesh(opened.drawer),
+        content: SceneContent::Mesh(opened.drawer),
         reader: Arc::new(reader),
     };
     let placing = Placing {

@@ -17,13 +17,13 @@ use super::forward::memo::MemoCounters;
 use super::frame::StochasticFrame;
 use super::geometry::Geometry;
 use super::memory::depth_buffer::DepthFormat;
-use super::memory::traffic::{CodecCounts, Traffic};
+use super::memory::traffic::{CodecCounts, PipelineTraffic};
 use super::outcome::{BlurAmounts, GridCounts};
 use super::raster::cost::RasterCounters;
 use super::samples::VisibleSamples;
 use super::settings::DeferredSettings;
 use super::shading::grid_view::GridRule;
-use super::simulate::{PipelineRun, Simulation, SimulationSettings, simulate};
+use super::simulate::{PipelineRun, SharedSimulation, SimulationSettings, simulate};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::math::narrow;
@@ -125,7 +125,7 @@ pub struct DeferredResult {
     /// Counters of the memo, of pipelines that have one.
     pub memo: Option<MemoCounters>,
     /// Transfers between the pipeline and memory, if they were requested and the pipeline models them.
-    pub traffic: Option<Traffic>,
+    pub traffic: Option<PipelineTraffic>,
     /// Blocks of identifiers by codec, of sort-based deferred shading with traffic.
     pub spid_blocks: Option<CodecCounts>,
     /// Host times in milliseconds: tessellation and set-up; the raster, with the depth test and traffic of
@@ -339,7 +339,7 @@ impl FrameDraw<'_> {
         self.frame.task.check()?;
         let count = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         let share_ms = milliseconds(begun) / f64::from(count);
-        let Simulation {
+        let SharedSimulation {
             outcomes,
             opaque,
             forward,

@@ -7,7 +7,7 @@ use fearless_simd::dispatch;
 use rayon::prelude::*;
 
 use super::camera::shutter::ShutterView;
-use super::geometry::{Geometry, GeometryChunk, Layer};
+use super::geometry::{DrawLayer, Geometry, GeometryChunk};
 use super::raster::cost::RasterCounters;
 use super::raster::cull::{Cells, Culler};
 use super::raster::lanes::TestView;
@@ -238,7 +238,7 @@ impl<'a> BinLists<'a> {
         let chunks = self.chunks;
         let triangles = self.triangles[self.starts[bin]..self.starts[bin + 1]].iter();
         triangles.map(move |&[chunk, number]| {
-            &chunks[chunk as usize].layer(Layer::Opaque)[number as usize]
+            &chunks[chunk as usize].layer(DrawLayer::Opaque)[number as usize]
         })
     }
 
@@ -253,7 +253,7 @@ impl<'a> BinLists<'a> {
         let level = frame.settings.level.level();
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut tests = 0;
-        for (triangle, number) in chunk.layer(Layer::Opaque).iter().zip(0_u32..) {
+        for (triangle, number) in chunk.layer(DrawLayer::Opaque).iter().zip(0_u32..) {
             let [x0, y0, x1, y1] = triangle.area.map(u32::from);
             let [from, to] = [[x0, y0], [x1 - 1, y1 - 1]].map(|p| p.map(|v| v / BIN_PX));
             let mut push = |[column, row]: [u32; 2]| pairs.push((row * across + column, number));

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::camera::motion::Placement;
 use super::camera::shutter::{CentredPoint, ShutterView};
 use super::raster::cost::RasterCounters;
-use super::raster::triangle::{Cull, MovingTriangle, SetUpView};
+use super::raster::triangle::{CullReason, MovingTriangle, SetUpView};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{fit, low, whole};
 use quadrille_base::task::Task;
@@ -23,7 +23,7 @@ const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 
 /// A set of triangles that are drawn together. The layers are drawn one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layer {
+pub enum DrawLayer {
     /// Triangles that cover whatever is behind them. Their shading is deferred.
     Opaque,
     /// Triangles with an alpha test, which write colour and depth where it keeps them. They change the
@@ -33,7 +33,7 @@ pub enum Layer {
     Blended,
 }
 
-impl Layer {
+impl DrawLayer {
     /// Layers that are drawn forward in the second pass, in order.
     pub const FORWARD: [Self; 2] = [Self::AlphaTested, Self::Blended];
 
@@ -139,14 +139,17 @@ impl Geometry {
     }
 
     /// Number of primitives of a layer that are not culled.
-    pub fn count(&self, layer: Layer) -> u64 {
+    pub fn count(&self, layer: DrawLayer) -> u64 {
         let chunks = self.chunks.iter();
         chunks.map(|chunk| chunk.layer(layer).len() as u64).sum()
     }
 
     /// Number of primitives that are drawn forward and not culled.
     pub fn forward(&self) -> u64 {
-        Layer::FORWARD.map(|layer| self.count(layer)).iter().sum()
+        DrawLayer::FORWARD
+            .map(|layer| self.count(layer))
+            .iter()
+            .sum()
     }
 
     /// Finds a primitive that is not culled, by its number.
@@ -183,7 +186,7 @@ impl PrimitiveRef<'_> {
 impl GeometryChunk {
     /// Triangles of a layer that are not culled, in submission order.
     #[inline]
-    pub fn layer(&self, layer: Layer) -> &[MovingTriangle] {
+    pub fn layer(&self, layer: DrawLayer) -> &[MovingTriangle] {
         &self.layers[layer as usize]
     }
 
@@ -217,7 +220,12 @@ impl GeometryChunk {
                 points.clear();
                 chunk.counters.vertices += vertices.len() as u64;
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
-                chunk.add(grid, &points, &set_up, (Layer::of(material), draws_backs));
+                chunk.add(
+                    grid,
+                    &points,
+                    &set_up,
+                    (DrawLayer::of(material), draws_backs),
+                );
                 ControlFlow::Continue(())
             })
         });
@@ -229,7 +237,7 @@ impl GeometryChunk {
         grid: Grid,
         points: &[[CentredPoint; 2]],
         set_up: &SetUpView,
-        (layer, draws_backs): (Layer, bool),
+        (layer, draws_backs): (DrawLayer, bool),
     ) {
         let first = low::<u32>(self.counters.triangles);
         let triangles = &mut self.layers[layer as usize];
@@ -240,9 +248,9 @@ impl GeometryChunk {
             let number = first.wrapping_add(number);
             match MovingTriangle::set_up(corners, set_up, number, draws_backs) {
                 Ok(triangle) => triangles.push(triangle),
-                Err(Cull::Frustum) => self.counters.outside += 1,
-                Err(Cull::Facing) => self.counters.turned_away += 1,
-                Err(Cull::NotFinite) => self.counters.not_finite += 1,
+                Err(CullReason::Frustum) => self.counters.outside += 1,
+                Err(CullReason::Facing) => self.counters.turned_away += 1,
+                Err(CullReason::NotFinite) => self.counters.not_finite += 1,
             }
         }
         if triangles.len() > before {

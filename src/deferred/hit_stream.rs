@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::backend::alpha_test::PointTest;
 use super::frame::{BIN_PX, StochasticFrame, is_tested_by_bin};
-use super::geometry::Layer;
+use super::geometry::DrawLayer;
 use super::hits::{BlockHits, HitChunk, HitStream, QuadHits};
 use super::raster::cost::RasterCounters;
 use super::raster::cull::{Cells, Culler};
@@ -41,7 +41,7 @@ impl HitStream for StochasticFrame {
         self.settings.samples
     }
 
-    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters {
+    fn each_chunk(&self, layer: DrawLayer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters {
         let parts = self.parts(layer);
         let window = PARTS_PER_THREAD * rayon::current_num_threads();
         let mut sum = RasterCounters::default();
@@ -60,7 +60,7 @@ impl HitStream for StochasticFrame {
 
 impl StochasticFrame {
     /// Cuts the raster into parts of bounded size.
-    fn parts(&self, layer: Layer) -> Vec<RasterPart> {
+    fn parts(&self, layer: DrawLayer) -> Vec<RasterPart> {
         let bottom = self.view.size()[1];
         let mut parts: Vec<RasterPart> = Vec::new();
         for (chunk, geometry) in self.geometry.chunks.iter().enumerate() {
@@ -99,7 +99,7 @@ impl StochasticFrame {
         parts
     }
 
-    fn hits_of(&self, layer: Layer, part: &RasterPart) -> (HitChunk, RasterCounters) {
+    fn hits_of(&self, layer: DrawLayer, part: &RasterPart) -> (HitChunk, RasterCounters) {
         let level = self.settings.level.level();
         let mut chunk = HitChunk::default();
         let counters = dispatch!(level, simd => self.raster_part(simd, layer, part, &mut chunk));
@@ -110,7 +110,7 @@ impl StochasticFrame {
     fn raster_part<S: Simd>(
         &self,
         simd: S,
-        layer: Layer,
+        layer: DrawLayer,
         part: &RasterPart,
         chunk: &mut HitChunk,
     ) -> RasterCounters {
@@ -134,7 +134,7 @@ impl StochasticFrame {
                 block: BlockHits::default(),
             };
             traverse(simd, &view, triangle, area, &mut counters, &mut sink);
-            if layer == Layer::Opaque && is_tested_by_bin(triangle) {
+            if layer == DrawLayer::Opaque && is_tested_by_bin(triangle) {
                 count_bins(simd, &view.test, triangle, &part.rows, &mut counters);
             }
         }
@@ -183,7 +183,7 @@ struct Recorder<'a> {
     triangle: &'a MovingTriangle,
     grids: &'a mut GridCache,
     frame: &'a StochasticFrame,
-    layer: Layer,
+    layer: DrawLayer,
     /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     pattern: &'a StochasticPattern,
@@ -212,7 +212,7 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
             coverage,
             first: self.chunk.hits.len() as u64,
         });
-        if self.layer == Layer::AlphaTested {
+        if self.layer == DrawLayer::AlphaTested {
             let (frame, primitive) = (self.frame, self.triangle.primitive);
             let test = || PointTest::new(frame, primitive);
             let alpha = self.alpha.get_or_insert_with(test);

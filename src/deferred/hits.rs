@@ -2,7 +2,7 @@
 
 use fearless_simd::{Simd, prelude::*};
 
-use super::geometry::Layer;
+use super::geometry::DrawLayer;
 use super::raster::cost::RasterCounters;
 use super::raster::lanes::GroupHits;
 use super::sample::pattern::LANES;
@@ -133,5 +133,5 @@ pub trait HitStream: Sync {
 
     /// Calls `consume` with all hits of the primitives of a layer, in submission order and cut into chunks of
     /// bounded size. Each call gives the same chunks. Returns the counters of the raster.
-    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters;
+    fn each_chunk(&self, layer: DrawLayer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters;
 }

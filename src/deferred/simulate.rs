@@ -8,7 +8,7 @@ use super::forward::colour::SampleColour;
 use super::forward::msaa::Msaa;
 use super::forward::sample_order::SampleOrder;
 use super::forward::{HitConsumer, PipelineOutcome, QuadShading};
-use super::geometry::Layer;
+use super::geometry::DrawLayer;
 use super::hits::HitStream;
 use super::memory::depth_buffer::DepthFormat;
 use super::memory::spec::MemorySpec;
@@ -97,7 +97,7 @@ impl<'a> SimulationSettings<'a> {
 
 /// Pipelines over the same hits.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct SharedSimulation {
     /// Results in the order of the runs.
     pub outcomes: Vec<PipelineOutcome>,
     /// Counters of one raster of the opaque triangles.
@@ -118,7 +118,7 @@ pub fn simulate(
     stream: &dyn HitStream,
     runs: &[PipelineRun],
     settings: &SimulationSettings<'_>,
-) -> Result<Simulation> {
+) -> Result<SharedSimulation> {
     settings.memory.validate()?;
     let order = SampleOrder {
         size: stream.size(),
@@ -126,7 +126,7 @@ pub fn simulate(
     };
     let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));
     let mut pipelines = pipelines.collect::<Result<Vec<_>>>()?;
-    let opaque = stream.each_chunk(Layer::Opaque, &mut |chunk| {
+    let opaque = stream.each_chunk(DrawLayer::Opaque, &mut |chunk| {
         pipelines
             .par_iter_mut()
             .for_each(|pipeline| match pipeline.has_prepass() {
@@ -135,21 +135,21 @@ pub fn simulate(
             });
     });
     if pipelines.iter().any(|pipeline| pipeline.has_prepass()) {
-        stream.each_chunk(Layer::Opaque, &mut |chunk| {
+        stream.each_chunk(DrawLayer::Opaque, &mut |chunk| {
             let prepassed = pipelines.par_iter_mut().filter(|p| p.has_prepass());
             prepassed.for_each(|pipeline| pipeline.opaque(chunk));
         });
     }
-    let mut forward = stream.each_chunk(Layer::AlphaTested, &mut |chunk| {
+    let mut forward = stream.each_chunk(DrawLayer::AlphaTested, &mut |chunk| {
         let pipelines = pipelines.par_iter_mut();
         pipelines.for_each(|pipeline| pipeline.alpha_tested(chunk));
     });
-    let blended = stream.each_chunk(Layer::Blended, &mut |chunk| {
+    let blended = stream.each_chunk(DrawLayer::Blended, &mut |chunk| {
         let pipelines = pipelines.par_iter_mut();
         pipelines.for_each(|pipeline| pipeline.blended(chunk));
     });
     forward.add(&blended);
-    Ok(Simulation {
+    Ok(SharedSimulation {
         outcomes: pipelines.into_par_iter().map(HitConsumer::finish).collect(),
         opaque,
         forward,

@@ -4,13 +4,13 @@
 use super::forward::depths::SampleDepths;
 use super::forward::sample_order::{SampleOrder, each_bit};
 use super::forward::{HitConsumer, PipelineOutcome};
-use super::geometry::Layer;
+use super::geometry::DrawLayer;
 use super::hits::{Hit, HitChunk, QuadHits};
 use super::memory::bits::BLOCK_WORDS;
 use super::memory::codec::BlockFormat;
 use super::memory::depth_buffer::{DepthFormat, DepthRule};
 use super::memory::spec::MemorySpec;
-use super::memory::traffic::{BufferTraffic, Traffic};
+use super::memory::traffic::{BufferTraffic, PipelineTraffic};
 use super::memory::word_buffer::WordBuffer;
 use super::shading::spid::Spid;
 use quadrille_base::error::Result;
@@ -103,12 +103,16 @@ impl SpidTraffic {
     }
 
     /// Keeps the hits of a forward draw for the second pass. Only alpha-tested draws write depths.
-    fn keep(&mut self, chunk: &HitChunk, layer: Layer) {
+    fn keep(&mut self, chunk: &HitChunk, layer: DrawLayer) {
         let blocks = chunk.blocks().map(|(quad, hits, kept)| ForwardBlock {
             tile: self.tile(quad.block),
             quad: *quad,
             hits: hits.to_vec(),
-            written: if layer == Layer::AlphaTested { kept } else { 0 },
+            written: if layer == DrawLayer::AlphaTested {
+                kept
+            } else {
+                0
+            },
         });
         let blocks: Vec<_> = blocks.collect();
         self.forward.extend(blocks);
@@ -157,11 +161,11 @@ impl HitConsumer for SpidTraffic {
     }
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
-        self.keep(chunk, Layer::AlphaTested);
+        self.keep(chunk, DrawLayer::AlphaTested);
     }
 
     fn blended(&mut self, chunk: &HitChunk) {
-        self.keep(chunk, Layer::Blended);
+        self.keep(chunk, DrawLayer::Blended);
     }
 
     fn finish(mut self: Box<Self>) -> PipelineOutcome {
@@ -171,9 +175,9 @@ impl HitConsumer for SpidTraffic {
         // The second pass of the frame takes the samples as they are before its forward draws.
         let (spids, depths_shown) = (self.identifiers(), self.depths.values(self.order.count()));
         self.test_forward();
-        let mut traffic = Traffic {
+        let mut traffic = PipelineTraffic {
             spid,
-            ..Traffic::default()
+            ..PipelineTraffic::default()
         };
         if let SampleDepths::Modelled(depths) = &mut self.depths {
             depths.flush();

@@ -1,10 +1,10 @@
 //! Columns of the tables: the metrics, how their numbers are written, and which way is better.
 
-use super::row::Row;
+use super::row::PairRow;
 
 /// A metric in the tables.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
+pub struct MetricColumn {
     /// Name in JSON and CSV.
     pub key: &'static str,
     /// Heading in tables.
@@ -14,7 +14,7 @@ pub struct Column {
     /// Whether papers print the metric.
     pub is_in_papers: bool,
     /// The number of a row; `None` if it was not measured and, of PSNR, if the pictures are identical.
-    pub value: fn(&Row) -> Option<f64>,
+    pub value: fn(&PairRow) -> Option<f64>,
     style: Style,
 }
 
@@ -26,8 +26,12 @@ enum Style {
     Exponent,
 }
 
-const fn unit(key: &'static str, heading: &'static str, value: fn(&Row) -> Option<f64>) -> Column {
-    Column {
+const fn unit(
+    key: &'static str,
+    heading: &'static str,
+    value: fn(&PairRow) -> Option<f64>,
+) -> MetricColumn {
+    MetricColumn {
         key,
         heading,
         is_higher_better: false,
@@ -37,21 +41,21 @@ const fn unit(key: &'static str, heading: &'static str, value: fn(&Row) -> Optio
     }
 }
 
-const fn printed(column: Column) -> Column {
-    Column {
+const fn printed(column: MetricColumn) -> MetricColumn {
+    MetricColumn {
         is_in_papers: true,
         ..column
     }
 }
 
 /// All columns, in the order of the tables.
-const ALL: [Column; 10] = [
-    Column {
+const ALL: [MetricColumn; 10] = [
+    MetricColumn {
         is_higher_better: true,
         style: Style::Decibels,
         ..printed(unit("psnr_db", "PSNR dB", |r| r.comparison.psnr_db))
     },
-    Column {
+    MetricColumn {
         is_higher_better: true,
         ..printed(unit("ssim", "SSIM", |r| Some(r.comparison.ssim)))
     },
@@ -63,7 +67,7 @@ const ALL: [Column; 10] = [
     unit("flip", "FLIP", |r| Some(r.comparison.flip)),
     unit("max_abs", "max", |r| Some(r.comparison.max_abs)),
     unit("p99_9_abs", "p99.9", |r| Some(r.comparison.p99_9_abs)),
-    Column {
+    MetricColumn {
         style: Style::Exponent,
         ..unit("mse", "MSE", |r| Some(r.comparison.mse))
     },
@@ -72,7 +76,7 @@ const ALL: [Column; 10] = [
     }),
 ];
 
-impl Column {
+impl MetricColumn {
     /// The columns of tables with the LPIPS columns of these keys, and with alpha, which photos do not have.
     pub fn shown(lpips: &[&str], has_alpha: bool) -> Vec<Self> {
         let is_shown = |column: &Self| match column.key {

@@ -2,9 +2,9 @@
 
 use quadrille_base::choice;
 
-use super::columns::Column;
+use super::columns::MetricColumn;
 use super::conditions::Conditions;
-use super::row::Row;
+use super::row::PairRow;
 use super::summary::Summary;
 use quadrille_suite::report::typeset::escaped_latex;
 
@@ -24,8 +24,8 @@ choice! {
 /// print, and the means.
 pub fn table(
     format: TableFormat,
-    rows: &[Row],
-    columns: &[Column],
+    rows: &[PairRow],
+    columns: &[MetricColumn],
     summary: &Summary,
     conditions: &Conditions,
 ) -> String {
@@ -36,7 +36,7 @@ pub fn table(
     }
 }
 
-fn csv(rows: &[Row], columns: &[Column]) -> String {
+fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
     let has_masks = rows.iter().any(|row| row.mask_share.is_some());
     let share = has_masks.then_some("mask_share");
     let keys = columns.iter().map(|column| column.key);
@@ -64,12 +64,12 @@ fn csv(rows: &[Row], columns: &[Column]) -> String {
 
 /// Columns that papers print, and the rows of numbers as text: one per pair, and the means of several.
 fn paper_rows(
-    rows: &[Row],
-    columns: &[Column],
+    rows: &[PairRow],
+    columns: &[MetricColumn],
     summary: &Summary,
-) -> (Vec<Column>, Vec<Vec<String>>) {
-    let is_printed = |column: &Column| column.is_in_papers || column.key == "flip";
-    let printed: Vec<Column> = columns.iter().copied().filter(is_printed).collect();
+) -> (Vec<MetricColumn>, Vec<Vec<String>>) {
+    let is_printed = |column: &MetricColumn| column.is_in_papers || column.key == "flip";
+    let printed: Vec<MetricColumn> = columns.iter().copied().filter(is_printed).collect();
     let mut lines: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
             let numbers = printed
@@ -90,13 +90,13 @@ fn paper_rows(
 }
 
 fn markdown(
-    rows: &[Row],
-    columns: &[Column],
+    rows: &[PairRow],
+    columns: &[MetricColumn],
     summary: &Summary,
     conditions: &Conditions,
 ) -> String {
     let (printed, lines) = paper_rows(rows, columns, summary);
-    let arrow = |column: &Column| {
+    let arrow = |column: &MetricColumn| {
         if column.is_higher_better {
             "↑"
         } else {
@@ -115,9 +115,14 @@ fn markdown(
     text + "\n" + &conditions.sentence(summary) + ".\n"
 }
 
-fn latex(rows: &[Row], columns: &[Column], summary: &Summary, conditions: &Conditions) -> String {
+fn latex(
+    rows: &[PairRow],
+    columns: &[MetricColumn],
+    summary: &Summary,
+    conditions: &Conditions,
+) -> String {
     let (printed, lines) = paper_rows(rows, columns, summary);
-    let arrow = |column: &Column| match column.is_higher_better {
+    let arrow = |column: &MetricColumn| match column.is_higher_better {
         true => "$\\uparrow$",
         false => "$\\downarrow$",
     };

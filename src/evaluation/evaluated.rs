@@ -2,13 +2,13 @@
 
 use super::journal::Recorded;
 use super::pair_pictures::{MOST_SHOWN, PairPictures};
-use super::row::{Row, UnmeasuredRow};
+use super::row::{PairRow, UnmeasuredRow};
 
 /// Results of all pairs.
 #[derive(Debug, Default)]
 pub struct Evaluated {
     /// Rows, in the order of the pairs.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PairRow>,
     /// Pictures of each row for a page.
     pub pictures: Vec<PairPictures>,
     /// Pairs that were not compared.
@@ -49,7 +49,7 @@ mod tests {
             let pictures = [&grey(0.5), &grey(0.5 + error)];
             let comparison = compare(pictures[0], pictures[1], Protocol::Float).unwrap();
             evaluated.push(Recorded {
-                row: Row {
+                row: PairRow {
                     pair: PairName::default(),
                     comparison,
                     lpips: LpipsDistances::default(),

@@ -11,7 +11,7 @@ use super::lpips::{LpipsDistances, LpipsMetrics};
 use super::masks::Masks;
 use super::pair_pictures::PairPictures;
 use super::pairing::PairName;
-use super::row::{Row, UnmeasuredRow};
+use super::row::{PairRow, UnmeasuredRow};
 
 /// Pairs of pictures from files, films or scenes.
 pub trait PairSource {
@@ -43,7 +43,7 @@ pub trait PairSource {
 /// A pair that was compared.
 pub struct Measured<'a> {
     /// The result.
-    pub row: &'a mut Row,
+    pub row: &'a mut PairRow,
     /// Both pictures, and the FLIP error of every pixel; `None` for a row of an earlier run.
     pub pictures: Option<([&'a Frame; 2], &'a [f32])>,
 }
@@ -86,7 +86,7 @@ enum One {
     /// Of this run, with its key in the journal, both pictures and the error of every pixel.
     New {
         key: Option<u64>,
-        row: Row,
+        row: PairRow,
         frames: [Frame; 2],
         errors: Vec<f32>,
     },
@@ -199,7 +199,7 @@ impl Evaluator<'_> {
         Ok(recorded)
     }
 
-    fn measured(&self, pair: &PairName, [a, b]: [&Frame; 2]) -> Result<(Row, Vec<f32>)> {
+    fn measured(&self, pair: &PairName, [a, b]: [&Frame; 2]) -> Result<(PairRow, Vec<f32>)> {
         let mask = self
             .masks
             .map(|masks| masks.of(&pair.name, b))
@@ -218,7 +218,7 @@ impl Evaluator<'_> {
         let share = |mask: &Vec<bool>| {
             mask.iter().filter(|counts| **counts).count() as f64 / mask.len() as f64
         };
-        let row = Row {
+        let row = PairRow {
             pair: pair.clone(),
             comparison,
             lpips,

@@ -16,12 +16,12 @@ use quadrille_suite::Fnv1a;
 use super::masks::Masks;
 use super::pair_pictures::PairPictures;
 use super::pairing::PairName;
-use super::row::Row;
+use super::row::PairRow;
 
 /// The result of a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recorded {
-    pub(super) row: Row,
+    pub(super) row: PairRow,
     pub(super) pictures: PairPictures,
 }
 

@@ -22,7 +22,7 @@ pub mod sources;
 mod summary;
 mod text;
 
-pub use columns::Column;
+pub use columns::MetricColumn;
 pub use conditions::Conditions;
 pub use documents::{TableFormat, table};
 pub use evaluated::Evaluated;
@@ -32,6 +32,6 @@ pub use lpips::{LpipsDistances, LpipsKind, LpipsMetrics};
 pub use masks::Masks;
 pub use page::{Page, bytes_per_pair};
 pub use pair_pictures::PairPictures;
-pub use row::{Row, UnmeasuredRow};
+pub use row::{PairRow, UnmeasuredRow};
 pub use summary::Summary;
 pub use text::TextRows;

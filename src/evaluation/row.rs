@@ -10,7 +10,7 @@ use super::pairing::PairName;
 
 /// The result of a pair of pictures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct PairRow {
     /// The pair, and the files that it comes from.
     #[serde(flatten)]
     pub pair: PairName,

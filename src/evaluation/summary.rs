@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::columns::Column;
-use super::row::Row;
+use super::columns::MetricColumn;
+use super::row::PairRow;
 
 /// Statistics of the columns over all rows.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    columns: Vec<Column>,
+    columns: Vec<MetricColumn>,
     /// Number of rows.
     pub count: usize,
     /// Number of identical pictures, which the mean of the PSNR leaves out.
@@ -25,15 +25,15 @@ pub struct Summary {
 
 impl Summary {
     /// The statistics of `rows`.
-    pub fn of(rows: &[Row], columns: &[Column]) -> Self {
-        let numbers = |column: &Column| -> Vec<f64> {
+    pub fn of(rows: &[PairRow], columns: &[MetricColumn]) -> Self {
+        let numbers = |column: &MetricColumn| -> Vec<f64> {
             rows.iter().filter_map(|row| (column.value)(row)).collect()
         };
-        let each = |statistic: &dyn Fn(&Column, Vec<f64>) -> Option<f64>| {
-            let of = |column: &Column| statistic(column, numbers(column));
+        let each = |statistic: &dyn Fn(&MetricColumn, Vec<f64>) -> Option<f64>| {
+            let of = |column: &MetricColumn| statistic(column, numbers(column));
             columns.iter().map(of).collect()
         };
-        let psnr = |row: &&Row| row.comparison.psnr_db.unwrap_or(f64::INFINITY);
+        let psnr = |row: &&PairRow| row.comparison.psnr_db.unwrap_or(f64::INFINITY);
         let worst = rows.iter().min_by(|a, b| psnr(a).total_cmp(&psnr(b)));
         let worst = worst.filter(|row| row.comparison.psnr_db.is_some());
         Self {

@@ -2,22 +2,22 @@
 
 use quadrille_suite::report::table::{LineTable, shortened};
 
-use super::columns::Column;
+use super::columns::MetricColumn;
 use super::conditions::Conditions;
 use super::pairing::PairName;
-use super::row::{Row, UnmeasuredRow};
+use super::row::{PairRow, UnmeasuredRow};
 use super::summary::Summary;
 
 /// A table in the making.
 pub struct TextRows {
-    columns: Vec<Column>,
+    columns: Vec<MetricColumn>,
     lines: LineTable,
     headings: String,
 }
 
 impl TextRows {
     /// Creates the table for rows of these pairs.
-    pub fn new(columns: &[Column], pairs: &[PairName]) -> Self {
+    pub fn new(columns: &[MetricColumn], pairs: &[PairName]) -> Self {
         let widths = pairs
             .iter()
             .map(|pair| shortened(&pair.name).chars().count());
@@ -46,7 +46,7 @@ impl TextRows {
     }
 
     /// The line of a pair.
-    pub fn row(&self, row: &Row) -> String {
+    pub fn row(&self, row: &PairRow) -> String {
         let numbers = self.columns.iter().map(|column| (column.value)(row));
         self.line(&shortened(&row.pair.name), numbers)
     }

@@ -8,7 +8,7 @@ use super::upright::hull_area;
 
 /// Up and front of a mesh, as unit vectors at right angles.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Orientation {
+pub struct MeshOrientation {
     /// Unit vector that points up.
     pub up: Vector3<f64>,
     /// Unit vector from the subject's centre towards its front.
@@ -28,7 +28,7 @@ const SLIVER: f64 = 0.5;
 /// right is shown in profile: an assumption.
 const PROFILE: f64 = 1.1;
 
-impl Orientation {
+impl MeshOrientation {
     /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
     pub fn y_up() -> Self {
         Self {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_surface_is_shown_from_its_front() {
-        let orientation = Orientation::y_up();
+        let orientation = MeshOrientation::y_up();
         let front = orientation.towards_front();
         let seen = |normal: [f64; 3], has_back| {
             orientation.towards_fronts(front, &[(Vector3::from(normal), has_back)])

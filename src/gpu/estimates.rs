@@ -1,7 +1,7 @@
 //! Frame times and energy of the result of a method. Both follow from cycles and counters and change
 //! neither.
 
-use super::compute::kernels::{Workload, draw_kernels};
+use super::compute::kernels::{KernelWorkload, draw_kernels};
 use super::compute::outcome::ComputeResult;
 use super::compute::program::{BLEND_LOADS, ENTRY_LOADS};
 use super::config::Config;
@@ -17,7 +17,11 @@ use quadrille_machine::{CacheCounters, L2Counters, SECTOR_BYTES};
 
 /// Modelled times of a frame whose draw or raster kernel is `outcome`; `work` describes its preprocessing.
 /// `None` for the accelerator, whose stages overlap.
-pub fn frame_times(outcome: &Outcome, work: &Workload, config: &Config) -> Option<FrameTimes> {
+pub fn frame_times(
+    outcome: &Outcome,
+    work: &KernelWorkload,
+    config: &Config,
+) -> Option<FrameTimes> {
     let clock = config.gpu.clock_mhz;
     match outcome {
         Outcome::Pipeline(_, result) => {

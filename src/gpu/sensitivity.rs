@@ -19,7 +19,7 @@ const EXAMPLE: &str = "emerald-example";
 
 /// A changed value of a field, and the cycles that follow.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct ChangedField {
     /// Value of the field.
     pub value: String,
     /// Cycles by method.
@@ -33,13 +33,13 @@ pub struct FieldSensitivity {
     pub field: Field,
     /// Half and twice the value; `None` where the bounds of the field exclude it. A switch has its other value
     /// instead of twice the value.
-    pub changes: [Option<Change>; 2],
+    pub changes: [Option<ChangedField>; 2],
 }
 
 impl FieldSensitivity {
     /// Speedups of method `method` over method 0 with each of the [changes](Self::changes).
     pub fn speedups(&self, method: usize) -> [Option<f64>; 2] {
-        let of = |change: &Change| speedup(&change.cycles, method);
+        let of = |change: &ChangedField| speedup(&change.cycles, method);
         self.changes.each_ref().map(|c| c.as_ref().map(of))
     }
 
@@ -109,7 +109,7 @@ impl Sensitivity {
             let changes = changed_values(config, &field).map(|value| {
                 let value = value?;
                 let changed = config.with(&format!("{}={value}", field.name)).ok()?;
-                Some(run(&changed).map(|cycles| Change { value, cycles }))
+                Some(run(&changed).map(|cycles| ChangedField { value, cycles }))
             });
             let [half, twice] = changes.map(Option::transpose);
             steps.advance(1)?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::compute::kernels::Workload;
+use super::compute::kernels::KernelWorkload;
 use super::compute::renderer::SceneCounts;
 use super::draw::Draw;
 use super::warp::fragment::FragmentShader;
@@ -35,7 +35,7 @@ pub struct PreparedView<'a> {
 
 /// A result with the host time of its simulation.
 #[derive(Debug)]
-pub struct Run {
+pub struct TimedRun {
     /// Result of the simulation.
     pub outcome: SimulationResult,
     /// Host time of this variant alone.
@@ -133,7 +133,7 @@ impl<'a> PreparedView<'a> {
 
     /// Work of preprocessing for the draw, without the tile lists of a software renderer.
     #[must_use]
-    pub fn workload(&self) -> Workload {
+    pub fn workload(&self) -> KernelWorkload {
         self.scene_counts().workload(&self.draw)
     }
 
@@ -152,10 +152,10 @@ impl<'a> PreparedView<'a> {
 
     /// Simulates the view.
     #[must_use]
-    pub fn run(&self, simulator: &Simulator, tests: &Tests) -> Run {
+    pub fn run(&self, simulator: &Simulator, tests: &Tests) -> TimedRun {
         let start = Instant::now();
         let outcome = simulator.run(&self.draw, self.shader(), tests);
-        Run {
+        TimedRun {
             outcome,
             host: start.elapsed(),
         }
@@ -163,7 +163,7 @@ impl<'a> PreparedView<'a> {
 
     /// Simulates the view on several simulators, in parallel on rayon's current pool.
     #[must_use]
-    pub fn run_all(&self, simulators: &[Simulator]) -> Vec<Run> {
+    pub fn run_all(&self, simulators: &[Simulator]) -> Vec<TimedRun> {
         let tests = Tests::default();
         let runs = simulators.par_iter();
         runs.map(|simulator| self.run(simulator, &tests)).collect()

@@ -24,7 +24,7 @@ pub struct Ledger(Option<Box<Started>>);
 /// carries nothing.
 #[derive(Debug)]
 #[must_use = "the changes since the mark are not recorded"]
-pub struct Mark(());
+pub struct LedgerMark(());
 
 /// A record that is kept.
 #[derive(Debug)]
@@ -47,18 +47,18 @@ impl Ledger {
 
     /// Marks the values of the counters, and the busy cycles of the unit's port if it records one, before an item.
     #[inline(always)]
-    pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) -> Mark {
+    pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) -> LedgerMark {
         if let Some(started) = &mut self.0 {
             started.mark(counters, busy);
         }
-        Mark(())
+        LedgerMark(())
     }
 
     /// Records the changes since the mark for an item of screen `tile`, if it belongs to one, in cycle `at`.
     #[inline(always)]
     pub fn record(
         &mut self,
-        Mark(()): Mark,
+        LedgerMark(()): LedgerMark,
         counters: &impl Counter,
         busy: Option<u64>,
         tile: Option<u32>,
@@ -85,7 +85,7 @@ impl Ledger {
     ) -> Option<Record> {
         let mut record = self.0.take()?.record;
         let counts = counters.counts().into_iter();
-        let column = |name: String, meaning| Column { name, meaning };
+        let column = |name: String, meaning| RecordColumn { name, meaning };
         record.columns = counts
             .map(|count| column(format!("{prefix}.{}", count.name), count.meaning))
             .collect();
@@ -131,7 +131,7 @@ fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
 
 /// A column of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct RecordColumn {
     /// Name of the counter, as in the results of the run.
     pub name: String,
     /// Documentation of the counter.
@@ -143,7 +143,7 @@ pub struct Column {
 pub struct Record {
     spec: LedgerSpec,
     /// Columns of the rows.
-    pub columns: Vec<Column>,
+    pub columns: Vec<RecordColumn>,
     totals: Vec<u64>,
     tiles: Vec<u64>,
     intervals: Vec<u64>,

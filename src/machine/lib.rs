@@ -20,7 +20,7 @@ pub mod warp_filler;
 
 pub use collect::{Collected, PortKind, UnitCycles};
 pub use issue_port::{IssuePort, beat_width};
-pub use ledger::{Column, Ledger, LedgerSpec, Mark, Record};
+pub use ledger::{Ledger, LedgerMark, LedgerSpec, Record, RecordColumn};
 pub use maps::{MapKind, Maps};
 pub use memory::Memory;
 pub use memory::calendar::Calendar;
@@ -30,7 +30,7 @@ pub use memory::line::{LINE_BYTES, SECTOR_BYTES, line_at, lines_of};
 pub use memory::lru::LruLines;
 pub use memory::sector_cache::{CacheCounters, sectors_of};
 pub use memory::traffic::{Client, Traffic, TrafficByClient};
-pub use memory::unit_cache::{Access, UnitCache, UnitCacheSpec};
+pub use memory::unit_cache::{LineAccess, UnitCache, UnitCacheSpec};
 pub use packets::{
     BEAT_QUADS, Beat, ColourQuad, Primitive, Quad, QuadMasks, RasterTile, SetUp, ShadedQuads,
     ShadedWarp, WARP_QUADS, Warp, fragments,

@@ -23,7 +23,7 @@ pub struct Pair {
 
 /// Measured numbers with the emulator's, and the configuration that they are compared with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Results {
+pub struct Correlation {
     /// Pairs in the order of the file.
     pub pairs: Vec<Pair>,
     /// Name of the configuration.
@@ -111,7 +111,7 @@ fn pearson(points: &[[f64; 2]]) -> Option<f64> {
 }
 
 /// Draws a figure of the comparison; `None` for another figure, or without numbers of its kind.
-pub(crate) fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
+pub(crate) fn draw(figure: &'static Figure, results: &Correlation) -> Option<Content> {
     let is_kernels = match &*figure.id {
         "hw-agreement" | "hw-kernels" => true,
         "hw-rates" => false,
@@ -151,7 +151,7 @@ fn agreement(figure: &'static Figure, pairs: &[&Pair]) -> Content {
 
 fn begin<'a>(
     figure: &'static Figure,
-    results: &Results,
+    results: &Correlation,
     pairs: &[&'a Pair],
     cases: &'static str,
 ) -> Sheet<&'a Pair> {
@@ -192,7 +192,7 @@ fn values(sheet: &mut Sheet<&Pair>) {
         .share("error", "error", |pair| pair.error());
 }
 
-fn kernels(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content {
+fn kernels(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Content {
     let mut sheet = begin(figure, results, pairs, "kernels");
     for (quantity, noun) in [(Quantity::Time, "Times"), (Quantity::Count, "Counts")] {
         let of = pairs
@@ -225,7 +225,7 @@ fn kernels(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Conte
     sheet.finish()
 }
 
-fn rates(figure: &'static Figure, results: &Results, pairs: &[&Pair]) -> Content {
+fn rates(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Content {
     let reference = reference(pairs.iter().copied());
     let relative = move |pair: &Pair| relative(pair, reference);
     let mut sheet = begin(figure, results, pairs, "rates");
@@ -341,7 +341,7 @@ fn scatter(
 }
 
 /// The paragraph at the head of the page.
-pub(crate) fn summary(results: &Results) -> String {
+pub(crate) fn summary(results: &Correlation) -> String {
     let times = results
         .pairs
         .iter()
@@ -362,7 +362,7 @@ mod tests {
     use crate::paper::figures;
     use std::path::Path;
 
-    fn results() -> Results {
+    fn results() -> Correlation {
         let text = "item,scene,view,width,height,value,unit,device\n\
                     sort,a,v,8,8,1,ms,G\nraster,a,v,8,8,2,ms,G\nraster,b,v,8,8,4,ms,G\npairs,a,v,8,8,100,count,G\n\
                     blend-rgba16f,,,96,96,2,Gpixel/s,G\nblend-rgba8,,,96,96,3,Gpixel/s,G\nwrite-rgba8,,,96,96,9,Gpixel/s,G\n";
@@ -373,7 +373,7 @@ mod tests {
             .chain([None]);
         let pairs = measured.into_iter().zip(modelled);
         let pairs = pairs.map(|(measured, modelled)| Pair { measured, modelled });
-        Results {
+        Correlation {
             pairs: pairs.collect(),
             configuration: "h200".to_owned(),
         }

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::content::{Chart, Claim, Compared, Content, Picture};
-use crate::paper::{Basis, Figure};
+use crate::paper::{Figure, NumberSource};
 use crate::report::{Chapter, Report, Section};
 use crate::table::{Cell, Table, percent};
 use quadrille_charts::{escaped, measured, style};
@@ -122,7 +122,7 @@ fn figure_html(section: &Section, fields: &[Field]) -> String {
         command,
     } = section;
     let class = match figure.basis {
-        Basis::Modelled => "tag modelled",
+        NumberSource::Modelled => "tag modelled",
         _ => "tag",
     };
     let mut html = format!(

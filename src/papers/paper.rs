@@ -38,7 +38,7 @@ pub struct Figure {
     /// Part of the page that it belongs to.
     pub part: String,
     /// Source of our numbers.
-    pub basis: Basis,
+    pub basis: NumberSource,
     /// Results of splats that it is drawn from.
     #[serde(default)]
     pub needs: Vec<Need>,
@@ -63,7 +63,7 @@ pub struct Figure {
 #[serde(deny_unknown_fields)]
 pub struct Need {
     /// The views.
-    pub views: Views,
+    pub views: NeededViews,
     /// The preset of the GPU.
     #[serde(default = "paper_preset")]
     pub preset: String,
@@ -78,7 +78,7 @@ fn paper_preset() -> String {
 /// The views that a figure needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Views {
+pub enum NeededViews {
     /// The first view of every scene.
     First,
     /// Every view of every scene.
@@ -90,7 +90,7 @@ pub enum Views {
 /// Source of the numbers of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Basis {
+pub enum NumberSource {
     /// Cycles and counters of emulated draws.
     Emulated,
     /// Estimates on top of emulated draws, with assumed constants; the paper has measurements.
@@ -101,7 +101,7 @@ pub enum Basis {
     Configuration,
 }
 
-impl Basis {
+impl NumberSource {
     /// Name on the page.
     pub fn name(self) -> &'static str {
         match self {

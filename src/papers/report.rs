@@ -11,11 +11,11 @@ pub struct Inputs {
     /// Results of splats, for the figures of the VR-Pipe paper.
     pub splats: Option<figures::results::Results>,
     /// Runs of `deferred`, for the figures of the paper on sort-based deferred shading.
-    pub deferred: Option<deferred_figures::results::Results>,
+    pub deferred: Option<deferred_figures::results::DeferredResults>,
     /// Runs of `mesh`, for the figures of the papers on quad-fragment merging and on the pixel merge unit.
-    pub merging: Option<merging_figures::results::Results>,
+    pub merging: Option<merging_figures::results::MergingResults>,
     /// Measured numbers of a machine beside the emulator's.
-    pub hardware: Option<correlation::Results>,
+    pub hardware: Option<correlation::Correlation>,
     /// Arguments of `quadrille figures` that make the report, without `--only`.
     pub command: String,
     /// The program that makes it.

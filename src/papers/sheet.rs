@@ -16,7 +16,9 @@ use std::ops::{Deref, DerefMut};
 use crate::content::{Compared, Content};
 use crate::paper::{Figure, Statistic};
 use crate::table::{Cell, Column, Format, Table};
-use quadrille_charts::{Axis, BarChart, BarValue, Group, LineChart, LineKind, LineSeries, Mark};
+use quadrille_charts::{
+    Axis, AxisMark, BarChart, BarValue, Group, LineChart, LineKind, LineSeries,
+};
 
 /// A figure in the making, with a row of results per row of its table.
 pub(crate) struct Sheet<R> {
@@ -53,7 +55,7 @@ pub(crate) struct Bars<'a> {
     /// Whether published means and maxima of the columns are a group.
     pub(crate) has_published: bool,
     /// Lines across the plot.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<AxisMark>,
     /// Text below the chart.
     pub(crate) caption: &'a str,
 }

@@ -3,7 +3,7 @@
 use crate::plot::Plot;
 use crate::points::{Grid, Key, SEPARATOR};
 use quadrille_charts::{
-    Axis, BarChart, BarValue, Group, HeatChart, LineChart, LineKind, LineSeries, Mark, number,
+    Axis, AxisMark, BarChart, BarValue, Group, HeatChart, LineChart, LineKind, LineSeries, number,
 };
 use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::heat::VIRIDIS;
@@ -61,9 +61,9 @@ fn axis(plot: &Plot, at: usize) -> Axis {
     }
 }
 
-fn marks(plot: &Plot) -> Vec<Mark> {
+fn marks(plot: &Plot) -> Vec<AxisMark> {
     let marks = plot.marks.iter();
-    marks.map(|value| Mark::at(*value, "")).collect()
+    marks.map(|value| AxisMark::at(*value, "")).collect()
 }
 
 pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {

@@ -3,7 +3,7 @@
 use crate::chart::{self, Chart, Dot};
 use crate::fields::Fields;
 use crate::filter::Filter;
-use crate::plot::{Kind, Plot};
+use crate::plot::{Plot, PlotKind};
 use crate::plotted::{Layout, Plotted};
 use crate::points::{Grid, Key, SEPARATOR, value};
 use quadrille_base::error::{Error, Result};
@@ -28,20 +28,20 @@ impl Plot {
         let series = self.series.iter().map(|name| column(name, "series"));
         let series: Vec<usize> = series.collect::<Result<_>>()?;
         let kind = self.kind.unwrap_or_else(|| match &self.value {
-            Some(_) => Kind::Heat,
-            None if fields.is_numeric(x) => Kind::Lines,
-            None => Kind::Bars,
+            Some(_) => PlotKind::Heat,
+            None if fields.is_numeric(x) => PlotKind::Lines,
+            None => PlotKind::Bars,
         });
         self.check(kind)?;
         match (kind, &self.value) {
-            (Kind::Scatter, _) => self.scatter(fields, &lines, (x, &series, y)),
-            (Kind::Heat, Some(value)) => {
+            (PlotKind::Scatter, _) => self.scatter(fields, &lines, (x, &series, y)),
+            (PlotKind::Heat, Some(value)) => {
                 let value = column(value, "value")?;
                 let grid = Grid::new(fields, &lines, (x, &[y], value), MAX_CELLS)?;
                 self.heat(fields, &grid, &[x, y])
             }
             (kind, _) => {
-                let most = if kind == Kind::Bars {
+                let most = if kind == PlotKind::Bars {
                     MAX_BARS
                 } else {
                     MAX_POINTS
@@ -54,31 +54,39 @@ impl Plot {
     }
 
     /// Refuses arguments that the kind does not have.
-    fn check(&self, kind: Kind) -> Result<()> {
-        let is = |kinds: &[Kind]| kinds.contains(&kind);
+    fn check(&self, kind: PlotKind) -> Result<()> {
+        let is = |kinds: &[PlotKind]| kinds.contains(&kind);
         let others = [
-            ("value", self.value.is_some(), is(&[Kind::Heat])),
-            ("series", !self.series.is_empty(), !is(&[Kind::Heat])),
-            ("summary", self.summary.is_some(), is(&[Kind::Bars])),
-            ("spread", self.has_spread, is(&[Kind::Lines, Kind::Bars])),
-            ("log-x", self.is_log[0], is(&[Kind::Lines, Kind::Scatter])),
+            ("value", self.value.is_some(), is(&[PlotKind::Heat])),
+            ("series", !self.series.is_empty(), !is(&[PlotKind::Heat])),
+            ("summary", self.summary.is_some(), is(&[PlotKind::Bars])),
+            (
+                "spread",
+                self.has_spread,
+                is(&[PlotKind::Lines, PlotKind::Bars]),
+            ),
+            (
+                "log-x",
+                self.is_log[0],
+                is(&[PlotKind::Lines, PlotKind::Scatter]),
+            ),
             (
                 "fit-x",
                 self.is_fitted[0],
-                is(&[Kind::Lines, Kind::Scatter]),
+                is(&[PlotKind::Lines, PlotKind::Scatter]),
             ),
             (
                 "fit-y",
                 self.is_fitted[1],
-                is(&[Kind::Lines, Kind::Scatter]),
+                is(&[PlotKind::Lines, PlotKind::Scatter]),
             ),
-            ("mark", !self.marks.is_empty(), !is(&[Kind::Heat])),
+            ("mark", !self.marks.is_empty(), !is(&[PlotKind::Heat])),
         ];
         if let Some((argument, ..)) = others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
             let expected = "another kind of plot, which has it";
             return Err(Error::argument(*argument, expected, kind.name()));
         }
-        if kind == Kind::Heat && self.value.is_none() {
+        if kind == PlotKind::Heat && self.value.is_none() {
             let expected = "the field of the colours of a heat map";
             return Err(Error::argument("value", expected, "none"));
         }
@@ -136,7 +144,7 @@ impl Plot {
 
     fn lines_or_bars(
         &self,
-        kind: Kind,
+        kind: PlotKind,
         fields: &Fields,
         grid: &Grid,
         used: &[usize],
@@ -145,7 +153,7 @@ impl Plot {
         let mut remarks = self.remarks(fields, grid, used);
         let mut table = self.table(grid, &self.series, &self.y);
         let chart = match kind {
-            Kind::Bars => {
+            PlotKind::Bars => {
                 let summary = self.summarize(grid, &mut table, &mut remarks)?;
                 Chart::Bars(chart::bars(self, grid, summary.as_ref()))
             }
@@ -349,7 +357,7 @@ mod tests {
     #[test]
     fn dots_are_rows() {
         let scatter = Plot {
-            kind: Some(Kind::Scatter),
+            kind: Some(PlotKind::Scatter),
             ..by_variant("cycles", "speedup")
         };
         let csv = plotted(&scatter).unwrap().csv();
@@ -363,7 +371,7 @@ mod tests {
     #[test]
     fn wrong_plots_are_refused() {
         let lines = Plot {
-            kind: Some(Kind::Lines),
+            kind: Some(PlotKind::Lines),
             ..Plot::new("scene", "speedup")
         };
         let geomean = Plot {
@@ -372,11 +380,11 @@ mod tests {
         };
         let spread = Plot {
             has_spread: true,
-            kind: Some(Kind::Scatter),
+            kind: Some(PlotKind::Scatter),
             ..Plot::new("cycles", "cycles")
         };
         let heat = Plot {
-            kind: Some(Kind::Heat),
+            kind: Some(PlotKind::Heat),
             ..Plot::new("scene", "view")
         };
         for (plot, words) in [

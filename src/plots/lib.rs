@@ -3,14 +3,14 @@
 //! ```text
 //! RESULTS --Fields::read--> Fields: a line per row and method, as `bench --csv` prints them
 //!   Plot (kind, x, y, series, filters, combination) --draw(Fields)--> Plotted: chart and table
-//!     Plotted --on_paper(Paper)--> Drawing --svg, pdf--> file
+//!     Plotted --on_paper(PrintFormat)--> Drawing --svg, pdf--> file
 //! ```
 //!
 //! Lines that agree in x and in the series are one point; several are combined by a [`Combine`], the mean unless
 //! another is chosen. Points of a scatter plot are never combined.
 //!
 //! ```
-//! use quadrille_charts::Paper;
+//! use quadrille_charts::PrintFormat;
 //! use quadrille_plots::{Fields, Plot};
 //!
 //! let text = "scene,variant,speedup\nisland,het,1.5\nisland,qm,1.1\nvase,het,2.5\nvase,qm,1.2\n";
@@ -21,7 +21,7 @@
 //! };
 //! let plotted = plot.draw(&fields)?;
 //! assert!(plotted.csv().contains("island,het,1.5"));
-//! let drawing = plotted.on_paper(&Paper::column())?;
+//! let drawing = plotted.on_paper(&PrintFormat::column())?;
 //! assert!(drawing.svg().contains("vase, het: 2.5"));
 //! # Ok::<(), quadrille_base::Error>(())
 //! ```
@@ -38,5 +38,5 @@ mod points;
 pub use combine::Combine;
 pub use fields::Fields;
 pub use filter::Filter;
-pub use plot::{Kind, Plot};
+pub use plot::{Plot, PlotKind};
 pub use plotted::Plotted;

@@ -6,7 +6,7 @@ use quadrille_base::choice;
 
 choice! {
     /// Kind of a plot.
-    pub enum Kind {
+    pub enum PlotKind {
         /// Lines over the numbers of a field
         Lines = "lines",
         /// Bars in groups by the names of a field
@@ -22,7 +22,7 @@ choice! {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     /// Kind; by default a heat map if there is a `value`, lines if `x` has numbers alone, and else bars.
-    pub kind: Option<Kind>,
+    pub kind: Option<PlotKind>,
     /// Field of the horizontal axis.
     pub x: String,
     /// Field of the vertical axis.

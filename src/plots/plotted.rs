@@ -3,7 +3,7 @@
 use crate::chart::{Chart, series_name};
 use crate::points::SEPARATOR;
 use quadrille_base::error::Result;
-use quadrille_charts::{Drawing, Paper, measured};
+use quadrille_charts::{Drawing, PrintFormat, measured};
 use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::typeset::Typeset;
 
@@ -37,11 +37,11 @@ impl Plotted {
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
-    pub fn on_paper(&self, paper: &Paper) -> Result<Drawing> {
+    pub fn on_paper(&self, format: &PrintFormat) -> Result<Drawing> {
         match &self.chart {
-            Chart::Bars(chart) => chart.on_paper(paper),
-            Chart::Lines(chart) => chart.on_paper(paper),
-            Chart::Heat(chart) => chart.on_paper(paper),
+            Chart::Bars(chart) => chart.on_paper(format),
+            Chart::Lines(chart) => chart.on_paper(format),
+            Chart::Heat(chart) => chart.on_paper(format),
         }
     }
 

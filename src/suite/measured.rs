@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::microbench::{Rate, rate};
+use super::microbench::{WorkRate, rate};
 use super::plan::Plan;
 use super::program::Program;
 use super::row::MethodRow;
@@ -196,8 +196,8 @@ impl Measurement {
                 Some((config.l2.latency_ns + config.dram.latency_ns) * 1e-9)
             }
             (quantity, item) => match (quantity, rate(config, item)?) {
-                (Quantity::Pixels, Rate::Pixels(per_cycle))
-                | (Quantity::Rectangles, Rate::Rectangles(per_cycle)) => Some(per_cycle * hz),
+                (Quantity::Pixels, WorkRate::Pixels(per_cycle))
+                | (Quantity::Rectangles, WorkRate::Rectangles(per_cycle)) => Some(per_cycle * hz),
                 _ => None,
             },
         }

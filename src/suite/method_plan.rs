@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::details;
 use super::key::{Fnv1a, JobKey};
 use super::method::method_row;
-use super::plan::{Job, Plan};
+use super::plan::{Plan, ViewJob};
 use super::records::Records;
 use super::results_file::{LineContent, Lines, ResultsFile};
 use super::row::{Row, RunFacts};
@@ -44,7 +44,7 @@ pub struct Candidate<'a> {
 
 /// Methods to run for a candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Choice {
+pub struct MethodChoice {
     /// Methods, each once.
     pub methods: Vec<Method>,
     /// Whether reports have the details of figures.
@@ -78,7 +78,7 @@ pub struct PlannedRow<'a> {
 
 impl Plan {
     /// Chooses methods for every view in every configuration.
-    pub fn choose(mut self, choose: &mut dyn FnMut(&Candidate<'_>) -> Choice) -> MethodPlan {
+    pub fn choose(mut self, choose: &mut dyn FnMut(&Candidate<'_>) -> MethodChoice) -> MethodPlan {
         let mut jobs = Vec::new();
         for at in 0..self.jobs.len() {
             let choice = choose(&self.candidate(at));
@@ -112,7 +112,10 @@ impl Plan {
 
 impl MethodPlan {
     /// The jobs of one view in one configuration each.
-    fn groups<'a>(&self, jobs: &'a [MethodJob]) -> impl Iterator<Item = (&Job, &'a [MethodJob])> {
+    fn groups<'a>(
+        &self,
+        jobs: &'a [MethodJob],
+    ) -> impl Iterator<Item = (&ViewJob, &'a [MethodJob])> {
         let groups = jobs.chunk_by(|a, b| a.job == b.job);
         groups.map(|group| (&self.plan.jobs[group[0].job], group))
     }
@@ -260,7 +263,7 @@ impl Selection<'_> {
     /// Runs the methods of a view in parallel on rayon's current pool; each appends its row when it is done.
     fn run_group(
         &self,
-        job: &Job,
+        job: &ViewJob,
         group: &[MethodJob],
         (view, profile): (&PreparedView<'_>, &str),
         file: &mut ResultsFile,

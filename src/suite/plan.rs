@@ -26,7 +26,7 @@ pub(super) struct PlannedScene {
 }
 
 /// A view of a scene in one configuration.
-pub(super) struct Job {
+pub(super) struct ViewJob {
     /// Index of the scene in the plan.
     pub(super) scene: usize,
     /// Index of the camera in the scene.
@@ -45,7 +45,7 @@ pub struct Plan {
     pub(super) methods: Vec<Method>,
     pub(super) scenes: Vec<PlannedScene>,
     pub(super) configurations: Vec<Configuration>,
-    pub(super) jobs: Vec<Job>,
+    pub(super) jobs: Vec<ViewJob>,
 }
 
 impl Suite {
@@ -150,7 +150,7 @@ impl Plan {
                     hash,
                     "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}"
                 );
-                self.jobs.push(Job {
+                self.jobs.push(ViewJob {
                     scene: self.scenes.len(),
                     camera: index,
                     configuration: at,

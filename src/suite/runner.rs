@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::key::JobKey;
 use super::mesh_row::{MeshRunKey, MeshRunRow};
 use super::method::run_all;
-use super::plan::{Job, Plan};
+use super::plan::{Plan, ViewJob};
 use super::records::Records;
 use super::results_file::ResultsFile;
 use super::row::{MethodRow, Row, RunFacts};
@@ -75,8 +75,8 @@ impl Plan {
         for line in file.iter_mut().flat_map(ResultsFile::take_lines) {
             records.add_line(line)?;
         }
-        let is_open = |job: &&Job| !records.missing(&job.key, &self.methods).is_empty();
-        let open: Vec<&Job> = self.jobs.iter().filter(is_open).collect();
+        let is_open = |job: &&ViewJob| !records.missing(&job.key, &self.methods).is_empty();
+        let open: Vec<&ViewJob> = self.jobs.iter().filter(is_open).collect();
         watch(Event::Resumed {
             jobs: self.jobs.len(),
             done: self.jobs.len() - open.len(),
@@ -127,7 +127,7 @@ impl Plan {
     /// suite.
     fn run_methods(
         &self,
-        job: &Job,
+        job: &ViewJob,
         view: &PreparedView<'_>,
         records: &Records,
         task: &Task,

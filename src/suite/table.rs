@@ -99,7 +99,7 @@ pub struct Statistic {
 
 /// The statistics of a scene or of all scenes in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub struct SceneSummary {
     /// Name of the configuration, if it has one.
     pub configuration: Option<String>,
     /// Preset of the configuration.
@@ -114,7 +114,7 @@ pub struct Summary {
     pub statistics: Vec<Statistic>,
 }
 
-fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
+fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSummary {
     let statistic = |metric: &Metric| {
         let values: Vec<f64> = rows.iter().filter_map(|row| metric.of(row)).collect();
         let sum = values.iter().sum::<f64>();
@@ -126,7 +126,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
         }
     };
     let key = rows.first().map(|row| &row.key);
-    Summary {
+    SceneSummary {
         configuration: key.and_then(|key| key.configuration.clone()),
         preset: key.map_or(String::new(), |key| key.preset.clone()),
         changed: key.map_or(BTreeMap::new(), |key| key.changed.clone()),
@@ -137,7 +137,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> Summary {
 }
 
 /// The statistics of each scene, in order of appearance, and of all views, for each configuration.
-pub fn summaries(rows: &[Row]) -> Vec<Summary> {
+pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
     let metrics: Vec<_> = METRICS.into_iter().filter(fills).collect();
     let of_configuration = |rows: &[&Row]| {

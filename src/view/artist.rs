@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::encode::{Uncoded, microseconds};
 use super::header::{Codec, Kind, NOTHING_IN_VIEW, PREVIEW};
 use super::hub::{Client, ClientId, Hub};
-use super::mailbox::{Job, SideJob};
+use super::mailbox::{DrawJob, SideJob};
 use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved};
 use super::outbox::Picture;
 use super::pace::Cost;
@@ -73,8 +73,10 @@ impl Artist {
             };
             hub.with(id, |client| {
                 match &job {
-                    Job::Frame(request) if error.is_some() => client.mailbox.abandoned(request.seq),
-                    Job::Still(..) => client.mailbox.still_ended(),
+                    DrawJob::Frame(request) if error.is_some() => {
+                        client.mailbox.abandoned(request.seq);
+                    }
+                    DrawJob::Still(..) => client.mailbox.still_ended(),
                     _ => {}
                 }
                 if let Some(error) = &error {
@@ -84,23 +86,23 @@ impl Artist {
         }
     }
 
-    fn serve(&mut self, id: ClientId, job: &Job, stage: &Stage) -> Result<()> {
+    fn serve(&mut self, id: ClientId, job: &DrawJob, stage: &Stage) -> Result<()> {
         match job {
-            Job::Frame(request) => self.frame(id, request, stage),
-            Job::Still(request, task) => {
+            DrawJob::Frame(request) => self.frame(id, request, stage),
+            DrawJob::Still(request, task) => {
                 let still = self
                     .pool
                     .install(|| self.painter.still(request, stage, task))?;
                 send_still(&self.hub, id, still, stage.generation, &self.pool)
             }
-            Job::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
-            Job::Side(SideJob::Measure { id: request }) => self.measure(id, *request),
-            Job::Side(SideJob::Save {
+            DrawJob::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
+            DrawJob::Side(SideJob::Measure { id: request }) => self.measure(id, *request),
+            DrawJob::Side(SideJob::Save {
                 id: request,
                 seq,
                 what,
             }) => self.save(id, (*request, *seq, *what), stage),
-            Job::Side(SideJob::Fly(request)) => self.fly(id, request),
+            DrawJob::Side(SideJob::Fly(request)) => self.fly(id, request),
         }
     }
 
@@ -297,10 +299,10 @@ pub(crate) fn page_camera(camera: &Camera) -> Value {
     page
 }
 
-fn reference_of(job: &Job) -> Reference {
+fn reference_of(job: &DrawJob) -> Reference {
     match job {
-        Job::Frame(request) | Job::Still(request, _) => Reference::Seq(request.seq),
-        Job::Side(
+        DrawJob::Frame(request) | DrawJob::Still(request, _) => Reference::Seq(request.seq),
+        DrawJob::Side(
             SideJob::Probe(ProbeRequest { id, .. })
             | SideJob::Measure { id }
             | SideJob::Save { id, .. }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::mailbox::{Job, Mailbox};
+use super::mailbox::{DrawJob, Mailbox};
 use super::message::{MapRequest, PictureRequest, Reference};
 use super::outbox::{Outbox, Outgoing};
 use super::pace::{Link, Pace};
@@ -233,7 +233,7 @@ impl Hub {
     }
 
     /// Waits for the next job of a page, in turns; `None` when the server closes.
-    pub(crate) fn next_job(&self) -> Option<(ClientId, Job, Arc<Stage>)> {
+    pub(crate) fn next_job(&self) -> Option<(ClientId, DrawJob, Arc<Stage>)> {
         let mut state = self.lock();
         loop {
             if state.is_closing {

@@ -43,7 +43,7 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpSocket};
 
 pub use self::commands::Commands;
-pub use self::stage::{Content, DrawMesh, ListedView, Reader, ShownScene};
+pub use self::stage::{DrawMesh, ListedView, Reader, SceneContent, ShownScene};
 
 use self::admission::{Admission, TOKEN_DIGITS};
 use self::artist::{Artist, page_camera};

@@ -28,7 +28,7 @@ pub(crate) enum SideJob {
 
 /// Work for the render thread.
 #[derive(Debug, Clone)]
-pub(crate) enum Job {
+pub(crate) enum DrawJob {
     Frame(PictureRequest),
     /// A still, and the task that a later camera cancels.
     Still(PictureRequest, Task),
@@ -92,28 +92,28 @@ impl Mailbox {
     }
 
     /// Takes the next job: a frame, a probe, a still, or another request, in this order.
-    pub(crate) fn take(&mut self, now: Duration) -> Option<Job> {
+    pub(crate) fn take(&mut self, now: Duration) -> Option<DrawJob> {
         self.in_flight
             .retain(|(_, since)| now.saturating_sub(*since) < LOST);
         if self.in_flight.len() < MAX_IN_FLIGHT
             && let Some(request) = self.frame.take()
         {
             self.in_flight.push((request.seq, now));
-            return Some(Job::Frame(request));
+            return Some(DrawJob::Frame(request));
         }
         let probe = self
             .side
             .iter()
             .position(|job| matches!(job, SideJob::Probe(_)));
         if let Some(job) = probe.and_then(|index| self.side.remove(index)) {
-            return Some(Job::Side(job));
+            return Some(DrawJob::Side(job));
         }
         if let Some(request) = self.still.take() {
             let task = Task::new();
             self.running_still = Some(task.clone());
-            return Some(Job::Still(request, task));
+            return Some(DrawJob::Still(request, task));
         }
-        self.side.pop_front().map(Job::Side)
+        self.side.pop_front().map(DrawJob::Side)
     }
 
     /// The time at which a frame can be taken that waits for confirmations, if they do not come.
@@ -162,13 +162,13 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn seq(job: Option<Job>) -> Option<(char, u32)> {
+    fn seq(job: Option<DrawJob>) -> Option<(char, u32)> {
         match job? {
-            Job::Frame(request) => Some(('f', request.seq)),
-            Job::Still(request, _) => Some(('s', request.seq)),
-            Job::Side(SideJob::Measure { id }) => Some(('m', id)),
-            Job::Side(SideJob::Probe(probe)) => Some(('p', probe.id)),
-            Job::Side(_) => None,
+            DrawJob::Frame(request) => Some(('f', request.seq)),
+            DrawJob::Still(request, _) => Some(('s', request.seq)),
+            DrawJob::Side(SideJob::Measure { id }) => Some(('m', id)),
+            DrawJob::Side(SideJob::Probe(probe)) => Some(('p', probe.id)),
+            DrawJob::Side(_) => None,
         }
     }
 
@@ -224,14 +224,14 @@ mod tests {
     fn a_new_camera_stops_the_still_that_is_drawn() {
         let mut mailbox = Mailbox::default();
         mailbox.still(request(1));
-        let Some(Job::Still(_, first)) = mailbox.take(ms(0)) else {
+        let Some(DrawJob::Still(_, first)) = mailbox.take(ms(0)) else {
             panic!("expected a still");
         };
         mailbox.frame(request(2));
         assert!(first.is_cancelled());
         mailbox.still(request(3));
         assert_eq!(seq(mailbox.take(ms(1))), Some(('f', 2)));
-        let Some(Job::Still(_, second)) = mailbox.take(ms(1)) else {
+        let Some(DrawJob::Still(_, second)) = mailbox.take(ms(1)) else {
             panic!("expected a still");
         };
         mailbox.still_ended();

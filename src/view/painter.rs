@@ -10,7 +10,7 @@ use super::camera_request::CameraRequest;
 use super::message::PictureRequest;
 use super::photo::area_averaged;
 use super::source::{Drawn, Mode, RendererName, Show, Source};
-use super::stage::{Content, ListedView, LoadedScene, Stage, camera_of};
+use super::stage::{ListedView, LoadedScene, SceneContent, Stage, camera_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::exposure::exposed;
@@ -315,8 +315,8 @@ impl Canvas {
         task: &Task,
     ) -> Result<()> {
         let splats = match &scene.content {
-            Content::Splats(scene) => &scene.splats,
-            Content::Mesh(mesh) => {
+            SceneContent::Splats(scene) => &scene.splats,
+            SceneContent::Mesh(mesh) => {
                 // The colours of files and screens: shading computes with linear light.
                 let picture = mesh.draw(&camera.as_pinhole(), task)?;
                 self.frame = picture.to_srgb().into_owned();

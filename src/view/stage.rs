@@ -25,14 +25,14 @@ pub trait DrawMesh: Send + Sync {
 
 /// Content of a scene.
 #[derive(Clone)]
-pub enum Content {
+pub enum SceneContent {
     /// Splats.
     Splats(Arc<Scene>),
     /// A mesh.
     Mesh(Arc<dyn DrawMesh>),
 }
 
-impl std::fmt::Debug for Content {
+impl std::fmt::Debug for SceneContent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Splats(_) => "Splats",
@@ -42,14 +42,14 @@ impl std::fmt::Debug for Content {
 }
 
 /// Reads a scene again, when its file has changed.
-pub type Reader = dyn Fn() -> Result<Content> + Send + Sync;
+pub type Reader = dyn Fn() -> Result<SceneContent> + Send + Sync;
 
 /// A scene to show.
 pub struct ShownScene {
     /// Path of its file.
     pub path: PathBuf,
     /// The scene.
-    pub content: Content,
+    pub content: SceneContent,
     /// Profile of its pictures, unless a page chooses another.
     pub profile: Profile,
     /// Reads the file again.
@@ -79,12 +79,12 @@ pub struct ListedView {
 #[derive(Debug)]
 pub(crate) struct LoadedScene {
     pub(crate) name: String,
-    pub(crate) content: Content,
+    pub(crate) content: SceneContent,
     pub(crate) profile: Profile,
 }
 
 impl LoadedScene {
-    pub(crate) fn new(path: &Path, content: Content, profile: Profile) -> Self {
+    pub(crate) fn new(path: &Path, content: SceneContent, profile: Profile) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Self {
             name: name.to_string_lossy().into_owned(),
@@ -99,8 +99,8 @@ impl LoadedScene {
     /// [`Error::Argument`] for a mesh.
     pub(crate) fn splats(&self) -> Result<&Splats> {
         match &self.content {
-            Content::Splats(scene) => Ok(&scene.splats),
-            Content::Mesh(_) => {
+            SceneContent::Splats(scene) => Ok(&scene.splats),
+            SceneContent::Mesh(_) => {
                 let expected = "a scene of splats, whose pixels can be probed and mapped";
                 Err(Error::argument("scene", expected, "a mesh"))
             }

@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 use quadrille::gpu::compute::assign::{TileLists, TileTest, key_bits};
-use quadrille::gpu::compute::block::{Block, BlockDraw, WarpWork};
-use quadrille::gpu::compute::outcome::{ComputeMethod, ComputeResult, Termination};
+use quadrille::gpu::compute::block::{BlockDraw, BlockOutcome, WarpWork};
+use quadrille::gpu::compute::outcome::{ComputeMethod, ComputeResult, SoftwareTermination};
 use quadrille::gpu::compute::renderer::{ComputeRenderer, SceneCounts};
 use quadrille::gpu::draw::Draw;
 use quadrille::gpu::machine::Machine;
@@ -82,7 +82,7 @@ fn needle(
 }
 
 /// Draws a list of all splats in the first tile of a picture.
-fn block(splats: &[ProjectedSplat], size: [u32; 2], stop: StopRule) -> Block {
+fn block(splats: &[ProjectedSplat], size: [u32; 2], stop: StopRule) -> BlockOutcome {
     let draw = Draw::projected(splats.to_vec(), size[0], size[1]);
     let list: Vec<_> = (0..splats.len() as u32).collect();
     let block_draw = BlockDraw {
@@ -563,7 +563,7 @@ fn software_view(splats: &Splats, expected: &Expected) {
 fn methods_are_named() {
     let method = ComputeMethod {
         tiles: TileTest::Square,
-        termination: Termination::Hardware,
+        termination: SoftwareTermination::Hardware,
     };
     assert_eq!(
         Method::parse("compute-aabb:hw").unwrap(),

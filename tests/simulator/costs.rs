@@ -5,7 +5,7 @@ use quadrille::gpu::draw::{Draw, FlatTriangle};
 use quadrille::gpu::raster::coarse::CoarseCounters;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
-use quadrille::gpu::warp::schedule::{Program, Schedule};
+use quadrille::gpu::warp::schedule::{Schedule, WarpProgram};
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::gpu::zrop::termination::Updates;
@@ -121,7 +121,7 @@ fn shaded_warps_pass_a_port() {
 #[test]
 fn a_chain_counts_from_its_first_instruction() {
     let mut schedule = Schedule::new(1, 2, 8, Rate::ONE);
-    let program = Program {
+    let program = WarpProgram {
         instructions: 20,
         latency: 150,
     };

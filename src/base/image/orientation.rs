@@ -4,14 +4,14 @@ use super::Frame;
 
 /// Orientation of the EXIF standard (CIPA DC-008, tag 0x0112), 1 to 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Orientation {
+pub struct ExifOrientation {
     /// Whether stored rows are columns of the upright picture.
     is_transposed: bool,
     /// Whether columns, and rows, of the upright picture are in the opposite order of the stored ones.
     is_mirrored: [bool; 2],
 }
 
-impl Orientation {
+impl ExifOrientation {
     /// Rows from the top, columns from the left.
     pub const UPRIGHT: Self = Self {
         is_transposed: false,
@@ -105,7 +105,7 @@ mod tests {
             (8, [2.0, 4.0, 1.0, 3.0]),
         ];
         for (number, corners) in expected {
-            let orientation = Orientation::of_exif(number);
+            let orientation = ExifOrientation::of_exif(number);
             let upright = orientation.upright(stored.clone());
             let [width, height] = orientation.upright_size([2, 3]);
             assert_eq!([upright.width(), upright.height()], [width, height]);

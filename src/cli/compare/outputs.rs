@@ -9,7 +9,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::output::{make_folder_of, write_whole};
 use quadrille_evaluation::pairing::{PairName, STDIN};
 use quadrille_evaluation::{
-    Column, Conditions, Evaluated, Journal, Page, Summary, TableFormat, bytes_per_pair, table,
+    Conditions, Evaluated, Journal, MetricColumn, Page, Summary, TableFormat, bytes_per_pair, table,
 };
 
 /// Flags about files.
@@ -43,7 +43,7 @@ pub(super) struct OutputFlags {
 pub(super) struct PageFacts<'a> {
     pub(super) title: String,
     pub(super) sides: [&'static str; 2],
-    pub(super) columns: &'a [Column],
+    pub(super) columns: &'a [MetricColumn],
     pub(super) conditions: &'a Conditions,
 }
 

@@ -14,7 +14,7 @@ use quadrille_suite::deferred_runs::{DeferredRunSettings, DeferredWants, heat_pi
 use quadrille_suite::report::deferred::traffic_bars;
 use quadrille_suite::rows::DeferredRow;
 
-pub(super) struct Job<'a> {
+pub(super) struct DeferredJob<'a> {
     args: &'a Args,
     settings: &'a DeferredRunSettings,
     output: Option<Output>,
@@ -24,7 +24,7 @@ pub(super) struct Job<'a> {
     bars: Option<Template>,
 }
 
-impl<'j> Job<'j> {
+impl<'j> DeferredJob<'j> {
     /// Checks the names of the files.
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
         let film = args.film.film(args.output.as_deref())?;

@@ -12,10 +12,10 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::method::Method;
-use quadrille_papers::correlation::{Pair, Results};
+use quadrille_papers::correlation::{Correlation, Pair};
 use quadrille_papers::report::Inputs;
 use quadrille_suite::measured::{KERNELS_METHOD, Measurement};
-use quadrille_suite::method_plan::{Candidate, Choice, MethodPlan};
+use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan};
 use quadrille_suite::{Configuration, Event, Suite};
 
 /// Name of the chapter on the page.
@@ -55,7 +55,7 @@ pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<
             splats: None,
             deferred: None,
             merging: None,
-            hardware: Some(Results {
+            hardware: Some(Correlation {
                 pairs,
                 configuration: configuration.label(),
             }),
@@ -190,7 +190,7 @@ impl Views<'_> {
                 return Err(Error::malformed(self.file, place(one), expected, found));
             }
         }
-        let mut choose = |candidate: &Candidate<'_>| Choice {
+        let mut choose = |candidate: &Candidate<'_>| MethodChoice {
             methods: match measurements.iter().any(|one| one.is_of(candidate.key)) {
                 true => vec![method],
                 false => Vec::new(),

@@ -9,8 +9,8 @@ use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
 use quadrille_papers::figures::results::{MethodResult, ViewResult};
-use quadrille_papers::paper::{Figure, Need, PAPER_PRESET, Views, figures};
-use quadrille_suite::method_plan::{Candidate, Choice, MethodPlan, PlannedRow};
+use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, figures};
+use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan, PlannedRow};
 use quadrille_suite::{Configuration, Event, Row, Suite};
 
 /// Scenes of a quick run.
@@ -45,9 +45,9 @@ fn presets() -> Vec<&'static str> {
 /// Whether a figure needs a view.
 fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
     let fits = match need.views {
-        Views::First => is_first && !is_large,
-        Views::All => !is_large,
-        Views::Large => is_large,
+        NeededViews::First => is_first && !is_large,
+        NeededViews::All => !is_large,
+        NeededViews::Large => is_large,
     };
     fits && need.preset == preset
 }
@@ -101,10 +101,10 @@ impl Jobs {
             let is_left_out =
                 candidate.is_large || candidate.view > 0 || candidate.scene >= QUICK_SCENES;
             if args.quick && is_left_out {
-                return Choice::default();
+                return MethodChoice::default();
             }
             let [is_first, is_large] = place(candidate);
-            Choice {
+            MethodChoice {
                 methods: methods(figures(), [is_first, is_large], &candidate.key.preset),
                 has_details: is_first && !is_large,
             }

@@ -9,9 +9,9 @@ use crate::cli::console::{Exit, fail, listed, print};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_gpu::config::Config;
-use quadrille_papers::deferred_figures::results::Results as Deferred;
+use quadrille_papers::deferred_figures::results::DeferredResults;
 use quadrille_papers::figures::results::Results;
-use quadrille_papers::merging_figures::results::Results as Counts;
+use quadrille_papers::merging_figures::results::MergingResults;
 use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
 use quadrille_papers::{docs, files};
@@ -22,7 +22,7 @@ pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
     meshes: &[MeshJobs],
-    kept: Option<Counts>,
+    kept: Option<MergingResults>,
 ) -> Result<Vec<String>> {
     let _lock = folder(args)?;
     let rows = results_files(&args.output)?;
@@ -37,7 +37,7 @@ pub(super) fn write(
     let views = found.iter().map(|one| one.view.clone()).collect();
     let config = Config::preset(PAPER_PRESET)?;
     let draws = |papers: &[&str]| meshes.iter().any(|jobs| jobs.papers == papers);
-    let counts = draws(&MERGING_PAPERS).then(|| Counts::new(&runs));
+    let counts = draws(&MERGING_PAPERS).then(|| MergingResults::new(&runs));
     if let Some(counts) = &counts {
         let path = args.output.join("counts.jsonl");
         write_whole(&path, |out| counts.write(out))?;
@@ -45,7 +45,7 @@ pub(super) fn write(
     let merging = counts.or(kept);
     let inputs = Inputs {
         splats: (!plans.is_empty()).then_some(Results { views, config }),
-        deferred: draws(&DEFERRED_PAPERS).then(|| Deferred::new(&runs)),
+        deferred: draws(&DEFERRED_PAPERS).then(|| DeferredResults::new(&runs)),
         merging,
         hardware: None,
         command: args.command(),

@@ -9,7 +9,7 @@ use quadrille_geometry::reorder::TriangleOrder;
 use quadrille_geometry::surface::{HairOrder, HeightFilter};
 use quadrille_geometry::tessellate::GridOrder;
 use quadrille_suite::mesh_input::{
-    Axis, LightChoice, LookSettings, MemorySize, MeshSettings, ShaderEffect,
+    AxisDirection, LightChoice, LookSettings, MemorySize, MeshSettings, ShaderEffect,
 };
 
 /// Flags about the mesh.
@@ -63,8 +63,8 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
     /// and PLY files, or -y if +z is up; without glTF, a mesh that is longer than wide and symmetric is
     /// shown in profile; another side or a higher view where the default would be a sliver]
-    #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = one_of::<Axis>(), hide_possible_values = true)]
-    front: Option<Axis>,
+    #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = one_of::<AxisDirection>(), hide_possible_values = true)]
+    front: Option<AxisDirection>,
     /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;
     /// drawing takes about as much again
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = str::parse::<MemorySize>)]

@@ -23,7 +23,7 @@ use quadrille_suite::rows::{MergingUnit, MeshRow};
 /// Shadings per pixel with the last colour of a heat map, as in the figure whose colours it has.
 const HEAT_MAX: u32 = 8;
 
-pub(super) struct Job<'a> {
+pub(super) struct MeshDrawing<'a> {
     args: &'a Args,
     settings: &'a MergingRunSettings,
     output: Option<Output>,
@@ -34,7 +34,7 @@ pub(super) struct Job<'a> {
     diff: Option<Template>,
 }
 
-impl<'j> Job<'j> {
+impl<'j> MeshDrawing<'j> {
     /// Checks the names of the files.
     pub(super) fn new(args: &'j Args, settings: &'j MergingRunSettings) -> Result<Self> {
         let film = args.film.film(args.output.as_deref())?;

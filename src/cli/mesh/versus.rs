@@ -14,7 +14,7 @@ use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_suite::merging_runs::MergingSettings;
 use quadrille_suite::mesh_input::PreparedMesh;
 use quadrille_suite::report::table::TextTable;
-use quadrille_suite::versus::{Comparison, SplatVersion, Versus, splats_of};
+use quadrille_suite::versus::{MeshComparison, SplatVersion, Versus, splats_of};
 
 /// Writes the splats of `--to-splats`, and compares with the splats of `--versus`.
 pub(super) fn run(
@@ -57,7 +57,7 @@ pub(super) fn run(
     samples.sort_unstable();
     samples.dedup();
     let patterns = samples.iter().map(|&count| merging.pattern(count));
-    let comparison = Comparison {
+    let comparison = MeshComparison {
         source,
         view: &view,
         shader: &shader,

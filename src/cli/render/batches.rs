@@ -79,7 +79,7 @@ pub(super) fn run(
     if let Some(seen) = pool.install(|| seen_rows((&path, &batches), view, verbosity)) {
         batches.only(seen);
     }
-    let job = Job {
+    let job = BatchJob {
         args,
         batches,
         views,
@@ -171,7 +171,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
 }
 
 /// Views of a scene that is read in batches.
-struct Job<'a> {
+struct BatchJob<'a> {
     args: &'a Args,
     batches: SplatBatches,
     views: Views,
@@ -181,7 +181,7 @@ struct Job<'a> {
     verbosity: Verbosity,
 }
 
-impl Job<'_> {
+impl BatchJob<'_> {
     /// Draws and writes the pictures.
     fn draw(&self, output: &Output) -> Result<()> {
         let flags = &self.args.flags;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::HumanDuration;
 
-use super::{Job, Printed};
+use super::{Printed, SimJob};
 use crate::cli::console::Progress;
 use quadrille_base::error::Result;
 use quadrille_gpu::sensitivity::Sensitivity;
@@ -12,7 +12,7 @@ use quadrille_gpu::view::PreparedView;
 use quadrille_scene::Camera;
 use quadrille_suite::report::sensitivity;
 
-impl Job<'_> {
+impl SimJob<'_> {
     /// Runs a view, whose camera is the first of the pair, in all configurations, and prints the page or keeps the document.
     /// A note after the first run tells how long the runs of all views take.
     pub(super) fn vary(

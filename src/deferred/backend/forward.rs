@@ -8,7 +8,7 @@ use super::shade::{QuadColours, QuadShader};
 use crate::forward::heat_shares::EXECUTIONS_PER_QUAD;
 use crate::forward::memo::Memo;
 use crate::frame::StochasticFrame;
-use crate::geometry::Layer;
+use crate::geometry::DrawLayer;
 use crate::hits::BlockHits;
 use crate::raster::cost::RasterCounters;
 use crate::raster::lanes::GroupHits;
@@ -47,7 +47,7 @@ impl ForwardTarget<'_> {
         let frame = self.frame;
         let level = frame.settings.level.level();
         let [x0, y0, x1, y1] = self.area;
-        for layer in Layer::FORWARD {
+        for layer in DrawLayer::FORWARD {
             let chunks = frame.geometry.chunks.iter();
             for triangle in chunks.flat_map(|chunk| chunk.layer(layer)) {
                 if frame.task.is_cancelled() {
@@ -68,7 +68,7 @@ impl ForwardTarget<'_> {
         &mut self,
         simd: S,
         triangle: &MovingTriangle,
-        layer: Layer,
+        layer: DrawLayer,
         counters: &mut RasterCounters,
     ) {
         let frame = self.frame;
@@ -103,7 +103,7 @@ impl ForwardTarget<'_> {
 struct ForwardDraw<'t, 'a> {
     target: &'t mut ForwardTarget<'a>,
     triangle: &'t MovingTriangle,
-    layer: Layer,
+    layer: DrawLayer,
     /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     /// Hits of the current block.
@@ -122,7 +122,7 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
     fn end_block(&mut self, [x, y]: [u32; 2]) {
         let target = &mut *self.target;
         let (frame, primitive) = (target.frame, self.triangle.primitive);
-        if self.layer == Layer::AlphaTested && self.block.coverage() != 0 {
+        if self.layer == DrawLayer::AlphaTested && self.block.coverage() != 0 {
             let test = || PointTest::new(frame, primitive);
             self.alpha.get_or_insert_with(test);
         }
@@ -149,13 +149,15 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
                 continue;
             }
             target.covered[pixel] = true;
-            if self.layer == Layer::AlphaTested {
+            if self.layer == DrawLayer::AlphaTested {
                 target.depths[at] = hit.depth;
             }
             if let Some(sample) = target.colours.get_mut(at) {
                 *sample = match self.layer {
-                    Layer::Blended => over(colour, *sample),
-                    Layer::AlphaTested | Layer::Opaque => [colour[0], colour[1], colour[2], 1.0],
+                    DrawLayer::Blended => over(colour, *sample),
+                    DrawLayer::AlphaTested | DrawLayer::Opaque => {
+                        [colour[0], colour[1], colour[2], 1.0]
+                    }
                 };
             }
         }

@@ -114,13 +114,13 @@ impl Digits {
 
 /// The sort of tiles, with its buffers.
 #[derive(Debug, Default)]
-pub struct RadixSort {
+pub struct TileSort {
     other: Vec<SortEntry>,
     /// Whether packed bytes are measured, which takes longer than the sort.
     measures_packed: bool,
 }
 
-impl RadixSort {
+impl TileSort {
     /// Creates the unit. `measures_packed` tells whether it counts packed bytes too.
     pub fn new(measures_packed: bool) -> Self {
         Self {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::attributes::{VertexCache, VertexCacheSpec};
 use super::forward::ForwardTarget;
-use super::radix::{RadixSort, SortCounters, SortEntry, value_bits};
+use super::radix::{SortCounters, SortEntry, TileSort, value_bits};
 use super::resolve::Background;
 use super::scan::quads;
 use super::shade::QuadShader;
@@ -171,7 +171,7 @@ struct Backend<'a> {
     pass: &'a TiledPass<'a>,
     draws: u64,
     has_forward: bool,
-    sorter: RadixSort,
+    sorter: TileSort,
     entries: Vec<SortEntry>,
     /// Premultiplied colour of each sample in linear light, and its alpha.
     colours: Vec<[f32; 4]>,
@@ -192,7 +192,7 @@ impl<'a> Backend<'a> {
             pass,
             draws,
             has_forward,
-            sorter: RadixSort::new(pass.measures_packed),
+            sorter: TileSort::new(pass.measures_packed),
             entries: Vec::new(),
             colours: Vec::new(),
             depths: Vec::new(),

@@ -10,12 +10,12 @@ use super::sample_order::{SampleOrder, each_bit};
 use super::shown::ShownSamples;
 use super::{HitConsumer, PipelineOutcome, QuadShaderFn, QuadShading};
 use crate::backend::resolve::Background;
-use crate::geometry::Layer;
+use crate::geometry::DrawLayer;
 use crate::hits::{Hit, HitChunk, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
 use crate::memory::depth_buffer::{DepthFormat, DepthRule};
 use crate::memory::spec::MemorySpec;
-use crate::memory::traffic::{BufferTraffic, Traffic};
+use crate::memory::traffic::{BufferTraffic, PipelineTraffic};
 use crate::memory::word_buffer::WordBuffer;
 use crate::shading::spid::Spid;
 use quadrille_base::error::Result;
@@ -130,8 +130,8 @@ impl<'a> CachedDecoupled<'a> {
                 shaded[block] |= passed;
             }
             let layer = match rule {
-                DepthRule::NearerWithoutWrite => Layer::Blended,
-                DepthRule::Nearer | DepthRule::Equal => Layer::Opaque,
+                DepthRule::NearerWithoutWrite => DrawLayer::Blended,
+                DepthRule::Nearer | DepthRule::Equal => DrawLayer::Opaque,
             };
             self.shade((quad, chunk.of(quad)), passed, passed, layer);
         }
@@ -139,7 +139,13 @@ impl<'a> CachedDecoupled<'a> {
 
     /// Shades the samples in `passed`, and stores the colours of the samples in `kept`. Each shading quad is
     /// looked up once per block of pixels.
-    fn shade(&mut self, (quad, hits): (&QuadHits, &[Hit]), passed: u64, kept: u64, layer: Layer) {
+    fn shade(
+        &mut self,
+        (quad, hits): (&QuadHits, &[Hit]),
+        passed: u64,
+        kept: u64,
+        layer: DrawLayer,
+    ) {
         if passed == 0 {
             return;
         }
@@ -149,7 +155,7 @@ impl<'a> CachedDecoupled<'a> {
             mortons[bit as usize] = hits.next().map_or(0, |hit| hit.morton);
         });
         let first = self.order.first(quad.block);
-        if let Some(spids) = self.spids.as_mut().filter(|_| layer == Layer::Opaque) {
+        if let Some(spids) = self.spids.as_mut().filter(|_| layer == DrawLayer::Opaque) {
             each_bit(passed, |bit| {
                 spids[first + bit as usize] = Spid {
                     primitive: quad.primitive,
@@ -190,7 +196,7 @@ impl<'a> CachedDecoupled<'a> {
         }
         self.shown.draw(quad, kept, layer, &colours);
         if let Some(target) = &mut self.colours {
-            let is_blended = layer == Layer::Blended;
+            let is_blended = layer == DrawLayer::Blended;
             target.store(first, kept, &words, is_blended.then_some(&colours));
         }
     }
@@ -282,7 +288,7 @@ impl HitConsumer for CachedDecoupled<'_> {
         for (quad, hits, kept) in chunk.blocks() {
             let first = self.order.first(quad.block);
             let passed = self.depths.test_late(first, quad, hits, kept);
-            self.shade((quad, hits), passed, passed & kept, Layer::AlphaTested);
+            self.shade((quad, hits), passed, passed & kept, DrawLayer::AlphaTested);
         }
     }
 
@@ -302,12 +308,12 @@ impl HitConsumer for CachedDecoupled<'_> {
             (SampleDepths::Modelled(depths), Some(colours)) => {
                 depths.flush();
                 let [colour, resolve] = colours.resolve(pixels);
-                Some(Traffic {
+                Some(PipelineTraffic {
                     depth: depths.traffic(),
                     headers: depths.header_traffic(),
                     colour,
                     resolve,
-                    ..Traffic::default()
+                    ..PipelineTraffic::default()
                 })
             }
             _ => None,

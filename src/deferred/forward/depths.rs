@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use super::sample_order::{SampleOrder, each_bit};
 use crate::hits::{Hit, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
-use crate::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};
+use crate::memory::depth_buffer::{DepthBlocks, DepthFormat, DepthRule};
 use crate::memory::spec::MemorySpec;
 use quadrille_base::error::Result;
 
@@ -15,7 +15,7 @@ pub enum SampleDepths {
     /// Without traffic.
     Plain(Vec<f32>),
     /// Behind caches, headers and compression.
-    Modelled(Box<DepthBuffer>),
+    Modelled(Box<DepthBlocks>),
 }
 
 impl SampleDepths {
@@ -28,12 +28,12 @@ impl SampleDepths {
         Ok(match measured {
             None => Self::Plain(vec![0.0; samples]),
             Some((spec, format)) => {
-                Self::Modelled(Box::new(DepthBuffer::new(spec, format, samples)?))
+                Self::Modelled(Box::new(DepthBlocks::new(spec, format, samples)?))
             }
         })
     }
 
-    /// Tests hits as [`DepthBuffer::test`] does.
+    /// Tests hits as [`DepthBlocks::test`] does.
     #[inline]
     pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
         let depths = match self {

@@ -15,7 +15,7 @@ use heat_shares::HeatShares;
 use memo::MemoCounters;
 use shown::ShownFrame;
 
-use super::memory::traffic::{CodecCounts, Traffic};
+use super::memory::traffic::{CodecCounts, PipelineTraffic};
 use super::shading::spid::Spid;
 
 /// A function from a primitive and the number of a quad in its grid ([`Spid::quad`]) to the colours of the
@@ -61,7 +61,7 @@ pub struct PipelineOutcome {
     /// Counters of the memo; `None` if the pipeline has no memo.
     pub memo: Option<MemoCounters>,
     /// Transfers of the buffers, if they were measured.
-    pub traffic: Option<Traffic>,
+    pub traffic: Option<PipelineTraffic>,
     /// Compression of the identifiers, if the pipeline stores them and traffic was measured.
     pub spid_blocks: Option<CodecCounts>,
     /// Shader executions per pixel, row by row, if they were wanted.

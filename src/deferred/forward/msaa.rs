@@ -9,7 +9,7 @@ use super::sample_order::{SampleOrder, each_bit};
 use super::shown::ShownSamples;
 use super::{HitConsumer, PipelineOutcome, QuadShaderFn, QuadShading};
 use crate::backend::resolve::Background;
-use crate::geometry::Layer;
+use crate::geometry::DrawLayer;
 use crate::hits::{Hit, HitChunk, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
 use crate::memory::depth_buffer::DepthRule;
@@ -50,7 +50,7 @@ impl<'a> Msaa<'a> {
         }
     }
 
-    fn draw(&mut self, chunk: &HitChunk, rule: DepthRule, layer: Layer) {
+    fn draw(&mut self, chunk: &HitChunk, rule: DepthRule, layer: DrawLayer) {
         for quad in &chunk.quads {
             let (first, hits) = (self.order.first(quad.block), chunk.of(quad));
             let passed = self.depths.test(first, quad.coverage, hits, rule);
@@ -59,7 +59,13 @@ impl<'a> Msaa<'a> {
     }
 
     /// Counts the quad of pixels of the samples in `passed`, and shows the samples in `kept`.
-    fn shade(&mut self, (quad, hits): (&QuadHits, &[Hit]), passed: u64, kept: u64, layer: Layer) {
+    fn shade(
+        &mut self,
+        (quad, hits): (&QuadHits, &[Hit]),
+        passed: u64,
+        kept: u64,
+        layer: DrawLayer,
+    ) {
         if passed == 0 {
             return;
         }
@@ -106,19 +112,19 @@ impl<'a> Msaa<'a> {
 
 impl HitConsumer for Msaa<'_> {
     fn opaque(&mut self, chunk: &HitChunk) {
-        self.draw(chunk, DepthRule::Nearer, Layer::Opaque);
+        self.draw(chunk, DepthRule::Nearer, DrawLayer::Opaque);
     }
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
         for (quad, hits, kept) in chunk.blocks() {
             let first = self.order.first(quad.block);
             let passed = self.depths.test_late(first, quad, hits, kept);
-            self.shade((quad, hits), passed, passed & kept, Layer::AlphaTested);
+            self.shade((quad, hits), passed, passed & kept, DrawLayer::AlphaTested);
         }
     }
 
     fn blended(&mut self, chunk: &HitChunk) {
-        self.draw(chunk, DepthRule::NearerWithoutWrite, Layer::Blended);
+        self.draw(chunk, DepthRule::NearerWithoutWrite, DrawLayer::Blended);
     }
 
     fn finish(self: Box<Self>) -> PipelineOutcome {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::sample_order::{SampleOrder, each_bit};
 use crate::backend::resolve::Background;
-use crate::geometry::Layer;
+use crate::geometry::DrawLayer;
 use crate::hits::QuadHits;
 use crate::memory::bits::BLOCK_WORDS;
 use quadrille_base::image::{ColourSpace, Frame};
@@ -63,14 +63,14 @@ impl ShownSamples {
         &mut self,
         quad: &QuadHits,
         kept: u64,
-        layer: Layer,
+        layer: DrawLayer,
         colours: &[[f32; 4]; BLOCK_WORDS],
     ) {
         let samples = self.order.samples;
         let first = self.order.first(quad.block);
         let block = first / (4 * samples as usize);
         self.covered[block] |= kept;
-        if layer == Layer::Opaque {
+        if layer == DrawLayer::Opaque {
             for pixel in 0..4 {
                 if kept >> (pixel * samples) & 1 != 0 {
                     self.first_samples[4 * block + pixel as usize] = quad.primitive;
@@ -82,8 +82,8 @@ impl ShownSamples {
                 let own @ [r, g, b, _] = colours[bit as usize];
                 let sample = &mut picture.colours[first + bit as usize];
                 *sample = match layer {
-                    Layer::Blended => over(own, *sample),
-                    Layer::AlphaTested | Layer::Opaque => [r, g, b, 1.0],
+                    DrawLayer::Blended => over(own, *sample),
+                    DrawLayer::AlphaTested | DrawLayer::Opaque => [r, g, b, 1.0],
                 };
             });
         }

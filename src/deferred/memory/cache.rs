@@ -31,7 +31,7 @@ pub struct BlockCache {
 
 /// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum CacheAccess {
     /// Reads the block.
     Read,
     /// Writes some of the block.
@@ -64,24 +64,24 @@ impl BlockCache {
     /// Accesses a block. `pack` returns the bytes that a block's present content takes in memory, at most the
     /// size of a raw block; it is called for an evicted block before `block` changes.
     #[inline]
-    pub fn access(&mut self, block: u32, access: Access, pack: impl FnMut(u32) -> u64) {
+    pub fn access(&mut self, block: u32, access: CacheAccess, pack: impl FnMut(u32) -> u64) {
         let slot = match self.lines.find(block) {
             Some(slot) => slot,
             None => self.fetch(block, access, pack),
         };
-        if access != Access::Read {
+        if access != CacheAccess::Read {
             *self.lines.content(slot) = true;
         }
     }
 
     /// Brings in a block that is not resident; returns its slot.
-    fn fetch(&mut self, block: u32, access: Access, mut pack: impl FnMut(u32) -> u64) -> u32 {
+    fn fetch(&mut self, block: u32, access: CacheAccess, mut pack: impl FnMut(u32) -> u64) -> u32 {
         let (slot, evicted, is_dirty) = self.lines.replace(block);
         if let Some(evicted) = evicted.filter(|_| is_dirty) {
             self.write_back(evicted, pack(evicted));
         }
         let stored = self.stored[block as usize];
-        if stored > 0 && access != Access::WriteWhole {
+        if stored > 0 && access != CacheAccess::WriteWhole {
             self.traffic.add_read(stored.into(), self.block_bytes);
         }
         slot

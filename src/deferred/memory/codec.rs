@@ -9,7 +9,7 @@ use super::bits::{BLOCK_BYTES, BLOCK_WORDS, BitReader, BitWriter, Block};
 use super::colour_offset::{ChannelLayout, ColourOffset};
 use super::depth_offset::DepthOffset;
 use super::min_max::MinMax;
-use super::palette::Palette;
+use super::palette::BlockPalette;
 use super::spec::MemorySpec;
 
 /// Number of bits of the codec field, and of the size field.
@@ -108,7 +108,7 @@ fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
         best = (Codec::MinMax, range);
     }
     let most = best.1.min(RAW_BITS) - PREFIX_BITS - 1;
-    if let Some(palette) = Palette::of(block, most) {
+    if let Some(palette) = BlockPalette::of(block, most) {
         best = (Codec::Palette, PREFIX_BITS + palette.bits());
     }
     best
@@ -170,7 +170,7 @@ impl PackedBlock {
                     Codec::Offset | Codec::Depth | Codec::Raw => OFFSET,
                 };
                 out.put(number | size << CODEC_BITS, PREFIX_BITS);
-                match (codec, Palette::of(block, RAW_BITS)) {
+                match (codec, BlockPalette::of(block, RAW_BITS)) {
                     (Codec::MinMax, _) => MinMax::of(block).write(block, u32::BITS, &mut out),
                     (Codec::Palette, Some(palette)) => palette.write(block, &mut out),
                     _ => ColourOffset::of(block, format.layout()).write(block, &mut out),
@@ -202,7 +202,7 @@ impl PackedBlock {
                 MinMax::read(&mut block, u32::BITS, &mut from);
                 block
             }
-            PALETTE => Palette::read(&mut from),
+            PALETTE => BlockPalette::read(&mut from),
             _ => ColourOffset::read(format.layout(), &mut from),
         }
     }

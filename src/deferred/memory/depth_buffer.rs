@@ -2,7 +2,7 @@
 //! during the raster (section 5.3).
 
 use super::bits::{BLOCK_WORDS, Block};
-use super::cache::{Access, BlockCache, Capacity};
+use super::cache::{BlockCache, CacheAccess, Capacity};
 use super::codec::{BlockFormat, PackedSize};
 use super::headers::DepthHeaders;
 use super::spec::MemorySpec;
@@ -56,7 +56,7 @@ impl DepthFormat {
 
 /// Depths of all samples, in blocks of 64.
 #[derive(Debug)]
-pub struct DepthBuffer {
+pub struct DepthBlocks {
     depths: Vec<[f32; BLOCK_WORDS]>,
     headers: DepthHeaders,
     cache: BlockCache,
@@ -64,7 +64,7 @@ pub struct DepthBuffer {
     format: DepthFormat,
 }
 
-impl DepthBuffer {
+impl DepthBlocks {
     /// Creates a clear buffer for `samples` samples behind caches of the specified sizes.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl DepthBuffer {
             return 0;
         }
         if header.clear != u64::MAX {
-            self.access(block, Access::Read);
+            self.access(block, CacheAccess::Read);
         }
         let depths = &mut self.depths[block as usize];
         let (mut passed, mut left) = (0, coverage);
@@ -145,16 +145,16 @@ impl DepthBuffer {
             self.headers.write(block, header);
             let is_whole = passed == u64::MAX;
             let access = if is_whole {
-                Access::WriteWhole
+                CacheAccess::WriteWhole
             } else {
-                Access::Write
+                CacheAccess::Write
             };
             self.access(block, access);
         }
         passed
     }
 
-    fn access(&mut self, block: u32, access: Access) {
+    fn access(&mut self, block: u32, access: CacheAccess) {
         let pack = packer(&self.spec, self.format, &self.depths, &self.headers);
         self.cache.access(block, access, pack);
     }

@@ -2,7 +2,7 @@
 //! (section 5.3, after Morein 2000).
 
 use super::bits::BLOCK_WORDS;
-use super::cache::{Access, BlockCache, Capacity};
+use super::cache::{BlockCache, CacheAccess, Capacity};
 use super::spec::MemorySpec;
 use super::traffic::BufferTraffic;
 
@@ -63,7 +63,7 @@ impl DepthHeaders {
     /// Reads the header of a block.
     #[inline]
     pub fn read(&mut self, block: u32) -> DepthHeader {
-        self.access(block, Access::Read);
+        self.access(block, CacheAccess::Read);
         self.headers[block as usize]
     }
 
@@ -72,7 +72,7 @@ impl DepthHeaders {
     pub fn write(&mut self, block: u32, header: DepthHeader) {
         if self.headers[block as usize] != header {
             self.headers[block as usize] = header;
-            self.access(block, Access::Write);
+            self.access(block, CacheAccess::Write);
         }
     }
 
@@ -82,7 +82,7 @@ impl DepthHeaders {
         self.headers[block as usize].clear
     }
 
-    fn access(&mut self, block: u32, access: Access) {
+    fn access(&mut self, block: u32, access: CacheAccess) {
         let line_bytes = self.line_bytes;
         self.cache
             .access(block / self.per_line, access, |_| line_bytes);

@@ -16,7 +16,7 @@ const VALUES: u32 = BLOCK_WORDS as u32;
 
 /// The distinct values of a block.
 #[derive(Debug, Clone)]
-pub struct Palette {
+pub struct BlockPalette {
     /// Entries in order of their first use.
     entries: [u32; BLOCK_WORDS],
     count: u32,
@@ -25,7 +25,7 @@ pub struct Palette {
     width: u32,
 }
 
-impl Palette {
+impl BlockPalette {
     /// Determines the palette of a block; `None` if its encoding has more than `most_bits` bits.
     #[inline]
     pub fn of(block: &Block, most_bits: u32) -> Option<Self> {

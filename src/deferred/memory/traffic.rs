@@ -52,7 +52,7 @@ impl AddAssign for BufferTraffic {
 
 /// Transfers of a pipeline, by buffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Traffic {
+pub struct PipelineTraffic {
     /// Depths of samples.
     pub depth: BufferTraffic,
     /// Colours of samples, without those that the resolve reads.
@@ -65,7 +65,7 @@ pub struct Traffic {
     pub resolve: BufferTraffic,
 }
 
-impl Traffic {
+impl PipelineTraffic {
     /// The buffers with their names, in the order of tables and pictures.
     pub fn buffers(&self) -> [(&'static str, BufferTraffic); 5] {
         [

@@ -1,7 +1,7 @@
 //! Buffers of colours and of shading point identifiers behind the colour cache (section 5.3).
 
 use super::bits::{BLOCK_BYTES, BLOCK_WORDS, Block};
-use super::cache::{Access, BlockCache, Capacity};
+use super::cache::{BlockCache, CacheAccess, Capacity};
 use super::codec::{BlockFormat, Codec, PackedSize};
 use super::spec::MemorySpec;
 use super::traffic::{BufferTraffic, CodecCounts};
@@ -96,8 +96,8 @@ impl WordBuffer {
                 samples &= samples - 1;
             }
             let access = match is_whole && !is_blended {
-                true => Access::WriteWhole,
-                false => Access::Write,
+                true => CacheAccess::WriteWhole,
+                false => CacheAccess::Write,
             };
             let (blocks, packer) = (&self.blocks, &mut self.packer);
             let number = u32::try_from(number).unwrap_or(u32::MAX);

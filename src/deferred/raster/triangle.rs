@@ -48,7 +48,7 @@ impl FaceSet {
 
 /// Reason why a triangle is dropped before the raster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cull {
+pub enum CullReason {
     /// It is never in the picture and in front of the near plane.
     Frustum,
     /// It never shows a side that is drawn, or never has an area.
@@ -78,20 +78,20 @@ impl MovingTriangle {
         view: &SetUpView,
         primitive: u32,
         draws_backs: bool,
-    ) -> Result<Self, Cull> {
+    ) -> Result<Self, CullReason> {
         let mut triangle = Self::unculled(corners, primitive);
         let finite = |points: &[[f32; 3]; 3]| points.iter().flatten().all(|v| v.is_finite());
         if !(finite(&triangle.start) && finite(&triangle.change) && finite(&triangle.end())) {
-            return Err(Cull::NotFinite);
+            return Err(CullReason::NotFinite);
         }
-        triangle.area = triangle.pixels(view).ok_or(Cull::Frustum)?;
+        triangle.area = triangle.pixels(view).ok_or(CullReason::Frustum)?;
         let shown = triangle.sides(&view.shear);
         triangle.faces = FaceSet {
             front: shown.front,
             back: shown.back && draws_backs,
         };
         if triangle.faces.is_empty() {
-            return Err(Cull::Facing);
+            return Err(CullReason::Facing);
         }
         Ok(triangle)
     }
@@ -242,7 +242,7 @@ mod tests {
         let away = triangle(FRONT.map(|[x, y]| [x + 90.0, y]), [0.0; 2]);
         assert_eq!(
             MovingTriangle::set_up(away, &VIEW, 1, false),
-            Err(Cull::Frustum)
+            Err(CullReason::Frustum)
         );
     }
 
@@ -255,17 +255,17 @@ mod tests {
         let behind = corners.map(|ends| ends.map(|[x, y, _]| [x, y, -2.0]));
         assert_eq!(
             MovingTriangle::set_up(behind, &VIEW, 1, true),
-            Err(Cull::Frustum)
+            Err(CullReason::Frustum)
         );
         corners[0][0][0] = f64::NAN;
         assert_eq!(
             MovingTriangle::set_up(corners, &VIEW, 1, true),
-            Err(Cull::NotFinite)
+            Err(CullReason::NotFinite)
         );
         corners[0][0][0] = 1e300;
         assert_eq!(
             MovingTriangle::set_up(corners, &VIEW, 1, true),
-            Err(Cull::NotFinite)
+            Err(CullReason::NotFinite)
         );
     }
 
@@ -274,10 +274,10 @@ mod tests {
         let [a, b, c] = FRONT;
         let still = |px, backs| MovingTriangle::set_up(triangle(px, [1.0, 0.0]), &VIEW, 1, backs);
         assert!(still([a, b, c], false).unwrap().faces.front);
-        assert_eq!(still([a, c, b], false), Err(Cull::Facing));
+        assert_eq!(still([a, c, b], false), Err(CullReason::Facing));
         let back = still([a, c, b], true).unwrap().faces;
         assert!(back.back && !back.front);
-        assert_eq!(still([a, b, b], true), Err(Cull::Facing), "no area");
+        assert_eq!(still([a, b, b], true), Err(CullReason::Facing), "no area");
         // The orientation changes when a corner crosses the opposite edge.
         let turning = [
             [[0.0, 0.0, 1.0]; 2],

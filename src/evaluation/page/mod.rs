@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use quadrille_base::image::difference::heat_colour;
 
-use super::columns::Column;
+use super::columns::MetricColumn;
 use super::conditions::Conditions;
 use super::documents::escaped_html;
 use super::evaluated::Evaluated;
 use super::pair_pictures::{MOST_SHOWN, PairPictures};
-use super::row::Row;
+use super::row::PairRow;
 use super::summary::Summary;
 
 /// Maximum size of a page in bytes, so that it can be mailed or attached to a report (assumed).
@@ -35,7 +35,7 @@ pub struct Page<'a> {
     /// Version of the program.
     pub program: &'a str,
     /// Columns of the tables.
-    pub columns: &'a [Column],
+    pub columns: &'a [MetricColumn],
     /// Conditions of the comparison.
     pub conditions: &'a Conditions,
 }
@@ -98,7 +98,7 @@ impl Page<'_> {
     }
 
     /// Columns by which pairs are put in order.
-    fn sorted_columns(&self) -> impl Iterator<Item = &Column> {
+    fn sorted_columns(&self) -> impl Iterator<Item = &MetricColumn> {
         self.columns
             .iter()
             .filter(|column| column.is_in_papers || column.key == "flip")
@@ -133,7 +133,7 @@ impl Page<'_> {
         let mut style = format!("--psnr_db:{rank};--name:{at}");
         for column in self.sorted_columns().filter(|column| !column.is_psnr()) {
             let own = (column.value)(&evaluated.rows[at]).unwrap_or(0.0);
-            let is_worse = |row: &&Row| {
+            let is_worse = |row: &&PairRow| {
                 let other = (column.value)(row).unwrap_or(0.0);
                 if column.is_higher_better {
                     other < own
@@ -147,7 +147,7 @@ impl Page<'_> {
         style
     }
 
-    fn pair(&self, row: &Row, pictures: &PairPictures, ranks: &str) -> String {
+    fn pair(&self, row: &PairRow, pictures: &PairPictures, ranks: &str) -> String {
         let name = escaped_html(&row.pair.name);
         let [a, b] = self.sides.map(escaped_html);
         let numbers: String = (self.columns.iter())

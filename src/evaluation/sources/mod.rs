@@ -16,7 +16,7 @@ use std::path::Path;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files::Photo;
-use quadrille_base::image::orientation::{Orientation, have_equal_proportions};
+use quadrille_base::image::orientation::{ExifOrientation, have_equal_proportions};
 use quadrille_base::image::resize::{ResizedValues, resized};
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
@@ -56,7 +56,7 @@ fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, O
         true => ResizedValues::EightBit,
         false => ResizedValues::Float,
     };
-    if photo.orientation == Orientation::UPRIGHT {
+    if photo.orientation == ExifOrientation::UPRIGHT {
         return (photo.stored, values, None);
     }
     let path = path.display();

@@ -61,7 +61,7 @@ pub struct RoundWork {
 statistics! {
     /// Lanes over all entries that their warps visit.
     #[derive(Copy, serde::Serialize)]
-    pub struct LaneCounts {
+    pub struct LaneTotals {
         /// Lanes of pixels that still take fragments.
         pub live: u64,
         /// Live lanes whose fragment is over the alpha cut.
@@ -73,11 +73,11 @@ statistics! {
 
 /// The result of a block.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct BlockOutcome {
     /// Work of each round that the block begins.
     pub rounds: Vec<RoundWork>,
     /// Lanes of all warps and entries.
-    pub lanes: LaneCounts,
+    pub lanes: LaneTotals,
     /// Number of entries while a pixel of each quarter of the tile (8x8 pixels, row by row) is live.
     pub subtile_ends: [u32; 4],
     /// Premultiplied colour and alpha of the tile's pixels, row by row; zeros outside the picture.
@@ -112,15 +112,15 @@ impl BlockDraw<'_> {
     ///
     /// # Panics
     /// When the list names a splat that the draw has not.
-    pub fn run(&self, origin: [u32; 2], list: &[u32], level: SimdLevel) -> Block {
+    pub fn run(&self, origin: [u32; 2], list: &[u32], level: SimdLevel) -> BlockOutcome {
         dispatch!(level.level(), simd => self.run_lanes(simd, origin, list))
     }
 
     #[inline(always)]
-    fn run_lanes<S: Simd>(&self, simd: S, origin: [u32; 2], list: &[u32]) -> Block {
-        let mut block = Block {
+    fn run_lanes<S: Simd>(&self, simd: S, origin: [u32; 2], list: &[u32]) -> BlockOutcome {
+        let mut block = BlockOutcome {
             rounds: vec![RoundWork::default(); list.len().div_ceil(BLOCK_THREADS)],
-            lanes: LaneCounts::default(),
+            lanes: LaneTotals::default(),
             subtile_ends: [0; 4],
             pixels: Box::new([[0.0; 4]; BLOCK_THREADS]),
         };
@@ -147,7 +147,7 @@ impl BlockDraw<'_> {
     }
 
     #[inline(always)]
-    fn run_warp<S: Simd>(&self, simd: S, place: WarpPlace, list: &[u32], block: &mut Block) {
+    fn run_warp<S: Simd>(&self, simd: S, place: WarpPlace, list: &[u32], block: &mut BlockOutcome) {
         let mut pixels = WarpPixels::new(simd, self, place);
         let mut visited: u32 = 0;
         // Entries while the left and the right half of the warp is live.
@@ -282,7 +282,7 @@ impl<S: Simd> WarpPixels<S> {
         draw: &BlockDraw<'_>,
         splat: &ProjectedSplat,
         seen: &[u32],
-        lanes: &mut LaneCounts,
+        lanes: &mut LaneTotals,
     ) -> (bool, bool) {
         let (mut any_over, mut any_blended) = (0, 0);
         for row in 0..WARP_ROWS {

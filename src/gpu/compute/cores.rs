@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::addresses::Addresses;
 use super::assign::TileLists;
-use super::block::{BLOCK_THREADS, BLOCK_WARPS, Block, BlockDraw, RoundWork};
+use super::block::{BLOCK_THREADS, BLOCK_WARPS, BlockDraw, BlockOutcome, RoundWork};
 use super::program::ComputeSpec;
 use crate::warp::cores::CoresSpec;
 use quadrille_base::math::{fit, index};
@@ -77,7 +77,7 @@ pub(super) struct KernelInput<'a> {
     pub(super) gpcs: u64,
     pub(super) draw: BlockDraw<'a>,
     pub(super) lists: &'a TileLists,
-    pub(super) blocks: &'a [Block],
+    pub(super) blocks: &'a [BlockOutcome],
     pub(super) addresses: &'a Addresses,
 }
 

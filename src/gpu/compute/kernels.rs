@@ -9,7 +9,7 @@ const LANES: u64 = 32;
 
 /// Counts that the kernels' work follows from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Workload {
+pub struct KernelWorkload {
     /// Splats of the scene.
     pub splats: u64,
     /// Of those, splats in front of the near plane.
@@ -28,7 +28,7 @@ pub struct Workload {
     pub key_bits: u64,
 }
 
-impl Workload {
+impl KernelWorkload {
     /// Sum over all splats of a quantity of preprocess, given per near, off-screen and visible splat.
     fn over_splats(&self, near: u64, off_screen: u64, visible: u64) -> u64 {
         let seen = self.near + self.visible;
@@ -43,7 +43,7 @@ impl Workload {
 }
 
 /// Costs of the kernels ahead of the raster in software, in order.
-pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
+pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
     let spec = &config.kernels;
     let radix = RadixSort {
         key_bits: work.key_bits,
@@ -89,7 +89,7 @@ pub fn kernels(work: &Workload, config: &Config) -> Vec<KernelCost> {
 /// by depth alone (VR-Pipe, section III-A). Preprocess is assumed to cost the same as in the software
 /// renderer, except that it writes a depth and an index per visible splat in place of the number of its
 /// tiles.
-pub fn draw_kernels(work: &Workload, config: &Config) -> [KernelCost; 2] {
+pub fn draw_kernels(work: &KernelWorkload, config: &Config) -> [KernelCost; 2] {
     let (spec, frame) = (&config.kernels, &config.frame);
     let radix = RadixSort {
         key_bits: 8 * frame.key_bytes,
@@ -117,7 +117,7 @@ fn stream(spec: &KernelsSpec, name: &'static str, bytes: u64, instructions: u64)
     }
 }
 
-fn preprocess(work: &Workload, spec: &KernelsSpec) -> Stream {
+fn preprocess(work: &KernelWorkload, spec: &KernelsSpec) -> Stream {
     let sh_instructions = spec.sh_instructions * work.sh_coefficients.saturating_sub(1);
     let instructions = work.over_splats(
         spec.near_instructions,
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_kernel_takes_as_long_as_the_slower_of_bytes_and_instructions() {
         let config = Config::default();
-        let work = |pairs| Workload {
+        let work = |pairs| KernelWorkload {
             splats: 100,
             visible: 100,
             sh_coefficients: 16,
@@ -190,9 +190,9 @@ mod tests {
     /// A splat in front of 10,000 tiles keeps one thread for 440,000 cycles, whatever the others do.
     #[test]
     fn a_splat_over_many_tiles_is_listed_by_one_thread() {
-        let work = Workload {
+        let work = KernelWorkload {
             most_pairs: 10_000,
-            ..Workload::default()
+            ..KernelWorkload::default()
         };
         let duplicate = kernels(&work, &Config::default())[2];
         assert_eq!(duplicate.cycles, 440_000 + 918);
@@ -205,12 +205,12 @@ mod tests {
     #[test]
     fn a_draw_sorts_visible_splats_by_depth_alone() {
         let config = Config::default();
-        let work = Workload {
+        let work = KernelWorkload {
             splats: 1_000_000,
             visible: 500_000,
             sh_coefficients: 16,
             pairs: 7_000_000,
-            ..Workload::default()
+            ..KernelWorkload::default()
         };
         let [preprocess, sort] = draw_kernels(&work, &config);
         assert_eq!((preprocess.name, sort.name), ("preprocess", "sort"));

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::assign::TileTest;
-use super::block::LaneCounts;
+use super::block::LaneTotals;
 use super::cores::CyclesByReason;
-use super::kernels::Workload;
+use super::kernels::KernelWorkload;
 use super::stream::KernelCost;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
@@ -16,7 +16,7 @@ use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles, do
 
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Termination {
+pub enum SoftwareTermination {
     /// The stop rule of the profile.
     Profile,
     /// None.
@@ -31,24 +31,24 @@ pub struct ComputeMethod {
     /// Test of a splat against a tile.
     pub tiles: TileTest,
     /// Early termination.
-    pub termination: Termination,
+    pub termination: SoftwareTermination,
 }
 
 impl ComputeMethod {
     /// The renderer with oriented boxes and the profile's stop rule.
     pub const ORIENTED: Self = Self {
         tiles: TileTest::OrientedBox,
-        termination: Termination::Profile,
+        termination: SoftwareTermination::Profile,
     };
     /// The same without early termination.
     pub const ORIENTED_UNSTOPPED: Self = Self {
         tiles: TileTest::OrientedBox,
-        termination: Termination::Never,
+        termination: SoftwareTermination::Never,
     };
     /// The renderer with squares and the profile's stop rule.
     pub const SQUARE: Self = Self {
         tiles: TileTest::Square,
-        termination: Termination::Profile,
+        termination: SoftwareTermination::Profile,
     };
 
     /// Parses `compute` or `compute-aabb`, alone or followed by `:none` or `:hw`; `None` if `text` names no
@@ -67,9 +67,9 @@ impl ComputeMethod {
             _ => return Ok(None),
         };
         let termination = match suffix {
-            None => Termination::Profile,
-            Some("none") => Termination::Never,
-            Some("hw") => Termination::Hardware,
+            None => SoftwareTermination::Profile,
+            Some("none") => SoftwareTermination::Never,
+            Some("hw") => SoftwareTermination::Hardware,
             Some(_) => {
                 let expected = format!("{name}, {name}:none or {name}:hw");
                 return Err(Error::argument("variant", expected, text));
@@ -81,9 +81,9 @@ impl ComputeMethod {
     /// The stop rule of the renderer for a profile with the rule `of_profile`.
     pub fn stop(self, of_profile: StopRule) -> StopRule {
         match self.termination {
-            Termination::Profile => of_profile,
-            Termination::Never => StopRule::Never,
-            Termination::Hardware => StopRule::After(0.996),
+            SoftwareTermination::Profile => of_profile,
+            SoftwareTermination::Never => StopRule::Never,
+            SoftwareTermination::Hardware => StopRule::After(0.996),
         }
     }
 }
@@ -95,9 +95,9 @@ impl fmt::Display for ComputeMethod {
             TileTest::Square => "compute-aabb",
         })?;
         f.write_str(match self.termination {
-            Termination::Profile => "",
-            Termination::Never => ":none",
-            Termination::Hardware => ":hw",
+            SoftwareTermination::Profile => "",
+            SoftwareTermination::Never => ":none",
+            SoftwareTermination::Hardware => ":hw",
         })
     }
 }
@@ -123,7 +123,7 @@ documented! {
         /// Of those, entries that a lane blends.
         pub warp_entries_blending: u64,
         /// Lanes over all entries that their warps visit.
-        pub lanes: LaneCounts,
+        pub lanes: LaneTotals,
         /// Warp instructions of the raster kernel.
         pub instructions: u64,
         /// Cycles of all schedulers in the raster kernel by activity.
@@ -136,7 +136,7 @@ documented! {
         pub kernels: Vec<KernelCost>,
         /// Counts that the kernels ahead of the raster follow from.
         #[serde(skip)]
-        pub workload: Workload,
+        pub workload: KernelWorkload,
         /// Traffic of the L2 in the raster kernel.
         pub l2: L2Counters,
         /// Bytes moved to and from DRAM in the raster kernel.

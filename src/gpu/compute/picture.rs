@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::assign::TileLists;
-use super::block::{Block, BlockDraw};
+use super::block::{BlockDraw, BlockOutcome};
 use crate::draw::Draw;
 use quadrille_base::image::Frame;
 use quadrille_base::math::fit;
@@ -16,7 +16,7 @@ pub(crate) fn blocks(
     block: &BlockDraw<'_>,
     lists: &TileLists,
     task: &Task,
-) -> Vec<Block> {
+) -> Vec<BlockOutcome> {
     let layout = TileLayout::new(draw.width, draw.height);
     let tiles = (0..lists.tiles()).into_par_iter();
     let level = block.shader.level();
@@ -38,7 +38,7 @@ pub(super) fn origin(layout: TileLayout, tile: usize) -> [u32; 2] {
 }
 
 /// The picture of all blocks.
-pub(crate) fn frame(draw: &Draw, blocks: &[Block]) -> Frame {
+pub(crate) fn frame(draw: &Draw, blocks: &[BlockOutcome]) -> Frame {
     let layout = TileLayout::new(draw.width, draw.height);
     let mut frame = Frame::new(draw.width, draw.height);
     let width = draw.width as usize;

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::addresses::Addresses;
 use super::assign::{Span, TileLists, TileTest, key_bits, spans, tiles_beyond};
-use super::block::{Block, BlockDraw, LaneCounts};
+use super::block::{BlockDraw, BlockOutcome, LaneTotals};
 use super::cores::{self, KernelInput, KernelTime};
-use super::kernels::{Workload, kernels};
+use super::kernels::{KernelWorkload, kernels};
 use super::outcome::{ComputeMethod, ComputeResult};
 use super::picture::{self, origin};
 use super::stream::{KernelCost, Limit};
@@ -48,13 +48,13 @@ impl SceneCounts {
 
 impl SceneCounts {
     /// Work of preprocessing for a `draw` of this scene.
-    pub(crate) fn workload(&self, draw: &Draw) -> Workload {
-        Workload {
+    pub(crate) fn workload(&self, draw: &Draw) -> KernelWorkload {
+        KernelWorkload {
             splats: self.splats.max(Self::of(draw).splats),
             near: self.near,
             visible: u64::from(draw.len()),
             sh_coefficients: (u64::from(self.sh_degree) + 1).pow(2),
-            ..Workload::default()
+            ..KernelWorkload::default()
         }
     }
 }
@@ -124,7 +124,7 @@ impl ComputeRenderer {
         };
         let time = cores::run(input, &mut memory, task);
         let longest = longest_pairs(draw, &lists, splats);
-        let workload = Workload {
+        let workload = KernelWorkload {
             pairs: lists.pairs(),
             longest_pairs: longest.iter().copied().map(u64::from).sum(),
             most_pairs: longest.into_iter().max().map_or(0, u64::from),
@@ -141,13 +141,13 @@ impl ComputeRenderer {
     fn result(
         &self,
         draw: &Draw,
-        blocks: &[Block],
+        blocks: &[BlockOutcome],
         time: &KernelTime,
-        workload: Workload,
+        workload: KernelWorkload,
         memory: &Memory,
     ) -> ComputeResult {
         let config = &self.config;
-        let mut lanes = LaneCounts::default();
+        let mut lanes = LaneTotals::default();
         blocks.iter().for_each(|block| lanes.add(&block.lanes));
         let works = blocks.iter().flat_map(|block| &block.rounds);
         let warps = || works.clone().flat_map(|round| &round.warps);

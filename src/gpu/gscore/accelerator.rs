@@ -27,7 +27,7 @@ const STOP: StopRule = StopRule::Before(1e-4);
 documented! {
     /// A stage of a frame.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-    pub struct Stage {
+    pub struct GscoreStage {
         /// Name of the stage.
         pub name: &'static str,
         /// Cycles of its units.
@@ -65,7 +65,7 @@ documented! {
         /// Fragments blended.
         pub fragments_blended: u64,
         /// Stages in order.
-        pub stages: Vec<Stage>,
+        pub stages: Vec<GscoreStage>,
         /// Clock in MHz.
         pub clock_mhz: f64,
         /// Clock of the emulated GPU in MHz, for comparisons.
@@ -186,7 +186,7 @@ impl Gscore {
         let first_chunk = chunk_cycles(first_tile.unwrap_or(0).min(spec.chunk), spec);
         let [frame_cycles, raster_cycles] =
             [&stages[..], &stages[1..]].map(|stages| overlapped(stages, spec) + first_chunk);
-        let energy = |cycles: u64, stages: &[Stage]| {
+        let energy = |cycles: u64, stages: &[GscoreStage]| {
             let bytes: u64 = stages.iter().map(|stage| stage.bytes).sum();
             spec.power_w * cycles as f64 / (spec.clock_mhz * 1e3) + config.energy.dram_mj(bytes)
         };
@@ -212,8 +212,8 @@ impl Gscore {
 /// Bytes of a pixel of the picture: three floats.
 const PIXEL_BYTES: u64 = 12;
 
-fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> Stage {
-    Stage {
+fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> GscoreStage {
+    GscoreStage {
         name,
         unit_cycles,
         bytes,
@@ -227,7 +227,7 @@ fn cycles_of(bytes: u64, spec: &GscoreSpec) -> u64 {
 }
 
 /// Cycles of stages that work at the same time and share DRAM: the slowest, or all bytes.
-fn overlapped(stages: &[Stage], spec: &GscoreSpec) -> u64 {
+fn overlapped(stages: &[GscoreStage], spec: &GscoreSpec) -> u64 {
     let bytes = stages.iter().map(|stage| stage.bytes).sum();
     let slowest = stages.iter().map(|stage| stage.cycles).max();
     slowest.unwrap_or(0).max(cycles_of(bytes, spec))

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::draw_state::MeshDrawState;
 use crate::warp::cores::CoresSpec;
-use crate::warp::schedule::{Program, Schedule};
+use crate::warp::schedule::{Schedule, WarpProgram};
 use quadrille_machine::{Cycle, Sink, Stage, Unit, Visitor, Warp, spec, statistics};
 
 spec! {
@@ -39,7 +39,7 @@ statistics! {
 #[derive(Debug)]
 pub struct MeshCores {
     gpc: usize,
-    program: Program,
+    program: WarpProgram,
     schedule: Schedule,
     counters: MeshCoresCounters,
 }
@@ -49,7 +49,7 @@ impl MeshCores {
     pub fn new(cores: &CoresSpec, shader: &PixelShaderSpec) -> Self {
         Self {
             gpc: 0,
-            program: Program {
+            program: WarpProgram {
                 instructions: shader.instructions,
                 latency: shader.latency_cycles,
             },

@@ -24,7 +24,7 @@ use quadrille_machine::{
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;
-use super::schedule::{Program, Schedule};
+use super::schedule::{Schedule, WarpProgram};
 use super::shader_blend::ShaderBlend;
 use super::update::UpdateShader;
 
@@ -118,7 +118,7 @@ statistics! {
 #[derive(Debug)]
 pub struct Cores {
     gpc: usize,
-    program: Program,
+    program: WarpProgram,
     /// Caches of attributes, if the shader reads any.
     attributes: Option<AttributeCaches>,
     /// Shader of stencil updates, if there are any.
@@ -142,7 +142,7 @@ impl Cores {
         };
         Self {
             gpc: 0,
-            program: Program {
+            program: WarpProgram {
                 instructions: spec.fragment_instructions + more,
                 latency: spec.fragment_latency_cycles + longer,
             },
@@ -245,7 +245,7 @@ impl Cores {
         scheduler: usize,
         at: Cycle,
         state: &mut DrawState<'_>,
-    ) -> Program {
+    ) -> WarpProgram {
         let mut program = self.program;
         if let Some(attributes) = &mut self.attributes {
             let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);

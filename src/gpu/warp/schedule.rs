@@ -6,7 +6,7 @@ use quadrille_machine::{Activity, Cycle, Rate, RateLimiter, StallReason};
 
 /// Cost of a warp.
 #[derive(Debug, Clone, Copy)]
-pub struct Program {
+pub struct WarpProgram {
     /// Instructions to issue.
     pub instructions: u64,
     /// Cycles of its chain of dependent instructions.
@@ -69,7 +69,7 @@ impl Schedule {
 
     /// Runs a warp that got its slot at `arrival` on a scheduler that owes `owed` cycles; returns the
     /// cycle at which it is done.
-    pub fn run(&mut self, arrival: Cycle, program: Program, owed: u64) -> Cycle {
+    pub fn run(&mut self, arrival: Cycle, program: WarpProgram, owed: u64) -> Cycle {
         let scheduler = self.next_scheduler;
         self.next_scheduler += 1;
         if self.next_scheduler == self.issued.len() {
@@ -85,7 +85,7 @@ impl Schedule {
         &mut self,
         scheduler: usize,
         arrival: Cycle,
-        program: Program,
+        program: WarpProgram,
         owed: u64,
         before: [(Cycle, StallReason); 2],
     ) -> Cycle {

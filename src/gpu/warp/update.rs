@@ -9,7 +9,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::schedule::{Program, Schedule};
+use super::schedule::{Schedule, WarpProgram};
 use crate::crop::blend::at_least;
 use crate::crop::unit::ColourLayout;
 use crate::draw_state::DrawState;
@@ -69,7 +69,7 @@ pub(crate) struct UpdateCores {
 /// The shader of a stencil update on the cores of one GPC.
 #[derive(Debug)]
 pub struct UpdateShader {
-    program: Program,
+    program: WarpProgram,
     threshold: f32,
     layout: ColourLayout,
     /// Port of each core to the L2.
@@ -83,7 +83,7 @@ impl UpdateShader {
     pub(crate) fn new(spec: &PassesSpec, on: UpdateCores) -> Self {
         let port = RateLimiter::new(Rate::of(on.l2_bytes_per_cycle, SECTOR_BYTES));
         Self {
-            program: Program {
+            program: WarpProgram {
                 instructions: spec.update_instructions,
                 latency: spec.update_latency_cycles,
             },

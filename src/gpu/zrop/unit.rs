@@ -15,9 +15,9 @@ use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH, quad_index};
 
 use super::early::EarlyTests;
 use quadrille_machine::{
-    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, Mark, Quad, QuadMasks, Queue,
-    Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache, UnitCacheSpec,
-    Visitor, beat_width, fragments, line_at, spec, statistics,
+    BEAT_QUADS, Beat, Client, Cycle, IssuePort, LINE_BYTES, Ledger, LedgerMark, Quad, QuadMasks,
+    Queue, Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, StallReason, Unit, UnitCache,
+    UnitCacheSpec, Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
 spec! {
@@ -175,14 +175,14 @@ impl Zrop {
 
     /// Marks the counters before an item.
     #[inline(always)]
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> LedgerMark {
         let busy = Some(self.pipe.activity.busy);
         self.ledger.mark(&self.counters, busy)
     }
 
     /// Records the changes since the mark for an item of `tile` in cycle `at`.
     #[inline(always)]
-    fn record(&mut self, mark: Mark, tile: u32, at: Cycle) {
+    fn record(&mut self, mark: LedgerMark, tile: u32, at: Cycle) {
         let busy = Some(self.pipe.activity.busy);
         (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
     }

@@ -37,7 +37,7 @@ pub struct UnitCacheSpec {
 
 /// An access to a line that a unit works on.
 #[derive(Debug, Clone, Copy)]
-pub struct Access {
+pub struct LineAccess {
     slot: u32,
     /// Cycle at which the slot was free for the line.
     start: Cycle,
@@ -127,7 +127,13 @@ impl UnitCache {
 
     /// As [`UnitCache::access`], which [`UnitCache::end`] has to end before the next one.
     #[inline(always)]
-    pub fn request(&mut self, number: u32, sectors: u8, at: Cycle, memory: &mut Memory) -> Access {
+    pub fn request(
+        &mut self,
+        number: u32,
+        sectors: u8,
+        at: Cycle,
+        memory: &mut Memory,
+    ) -> LineAccess {
         let (slot, start) = match self.tags.find(number) {
             Some(slot) => (slot, at),
             None => self.replace(number, at, memory),
@@ -138,12 +144,12 @@ impl UnitCache {
         if missing != 0 {
             ready = ready.max(self.fill(number, slot, missing, start, memory));
         }
-        Access { slot, start, ready }
+        LineAccess { slot, start, ready }
     }
 
     /// Records that the unit has written the sectors in mask `written` of the line, and is done with it at `done`.
     #[inline(always)]
-    pub fn end(&mut self, access: &Access, written: u8, done: Cycle) {
+    pub fn end(&mut self, access: &LineAccess, written: u8, done: Cycle) {
         let line = self.tags.line(access.slot);
         if written != 0 {
             line.write(written, self.client);

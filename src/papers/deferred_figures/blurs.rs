@@ -1,6 +1,8 @@
 //! Amounts of blur: Figures 9, 12 and 13, and the memo with adaptive shading.
 
-use super::results::{ADAPTIVE, EXECUTIONS, JRK, JRK_Z, MSAA, PIXEL, QUADS, Results, Run, SDS};
+use super::results::{
+    ADAPTIVE, DeferredResults, DeferredRun, EXECUTIONS, JRK, JRK_Z, MSAA, PIXEL, QUADS, SDS,
+};
 use crate::content::{Content, Picture};
 use crate::paper::Figure;
 use crate::sheet::{Sheet, quotient};
@@ -24,7 +26,7 @@ const LINES: [([&str; 2], DeferredPipeline, ShadingGridKind); 7] = [
 ];
 
 /// Adds the columns of a run's name and blur.
-fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &Run) {
+fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &DeferredRun) {
     sheet
         .text("blur", "blur", |row| run(row).name.clone())
         .number("motion_px", "motion, px", |row| run(row).blur()[0])
@@ -36,8 +38,8 @@ fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &Run) {
 /// A figure with a row per amount of blur and grid.
 fn by_grid<'a>(
     figure: &'static Figure,
-    results: &'a Results,
-) -> Sheet<(&'a Run, (ShadingGridKind, &'static str))> {
+    results: &'a DeferredResults,
+) -> Sheet<(&'a DeferredRun, (ShadingGridKind, &'static str))> {
     let runs = results.of("blur").into_iter();
     let rows = runs.flat_map(|run| GRIDS.map(|grid| (run, grid)));
     let mut sheet = Sheet::new(figure, rows, AMOUNTS, |(run, (_, end))| {
@@ -48,7 +50,7 @@ fn by_grid<'a>(
     sheet
 }
 
-pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_9(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = Sheet::new(figure, results.of("blur"), AMOUNTS, |run| run.name.clone());
     add_blur(&mut sheet, |run| run);
     for ([key, name], pipeline, grid) in LINES {
@@ -83,7 +85,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_12(figure: &'static Figure, results: &DeferredResults) -> Content {
     let tiles = [Some(32), Some(64), Some(128), Some(256), None];
     let label = |tile: Option<u32>| tile.map_or("whole".to_owned(), |px| px.to_string());
     let mut sheet = by_grid(figure, results);
@@ -121,7 +123,7 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = Sheet::new(figure, results.of("heat"), "views", |run| run.name.clone());
     sheet
         .text("view", "view", |run| run.name.clone())
@@ -150,7 +152,7 @@ const MEMOS: [u32; 4] = [16, 64, 256, 1024];
 /// Size of the memo for the pixel grid, of which the adaptive grid needs a sixteenth.
 const MEMO: u32 = 256;
 
-pub(super) fn memo(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn memo(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_grid(figure, results);
     for memo in MEMOS {
         let heading = format!("memo of {memo}");
@@ -159,7 +161,7 @@ pub(super) fn memo(figure: &'static Figure, results: &Results) -> Content {
         });
     }
     let runs = results.of("blur");
-    let quads = |run: &Run, grid: ShadingGridKind, memo: u32| run.memo(grid, memo, QUADS);
+    let quads = |run: &DeferredRun, grid: ShadingGridKind, memo: u32| run.memo(grid, memo, QUADS);
     // The strongest blur, where shading can be sparsest.
     let last = runs.last();
     let fewer = last.and_then(|run| quotient(quads(run, PIXEL, 1024), quads(run, ADAPTIVE, 1024)));

@@ -7,9 +7,9 @@ mod scenes;
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{largest, least, quotient};
-use results::{BYTES, JRK, PIXEL, Results, SDS};
+use results::{BYTES, DeferredResults, JRK, PIXEL, SDS};
 
-type Draw = fn(&'static Figure, &Results) -> Content;
+type Draw = fn(&'static Figure, &DeferredResults) -> Content;
 
 /// How each figure is drawn.
 const DRAWINGS: [(&str, Draw); 8] = [
@@ -24,13 +24,13 @@ const DRAWINGS: [(&str, Draw); 8] = [
 ];
 
 /// Draws a figure of the paper from the available results; `None` for a figure of another paper.
-pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
+pub fn draw(figure: &'static Figure, results: &DeferredResults) -> Option<Content> {
     let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
     Some(draw(figure, results))
 }
 
 /// The paragraph at the head of the page; all of it is computed from the results.
-pub fn summary(results: &Results) -> String {
+pub fn summary(results: &DeferredResults) -> String {
     let scenes = results.of("scene");
     let mut text = format!(
         "This report draws the paper's tables and figures again from {} scenes, {} amounts of blur and {} traces, none of \
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn figures_without_results_have_gaps() {
-        let results = Results { runs: Vec::new() };
+        let results = DeferredResults { runs: Vec::new() };
         let figures = Paper::figures_of("sort-based-deferred-shading");
         assert_eq!(figures.len(), DRAWINGS.len());
         for figure in figures {

@@ -39,7 +39,7 @@ const MEMO: MemoQuads = MemoQuads(Some(1024));
 
 /// A run of `deferred` with its results.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct DeferredRun {
     /// Name of the study, which is the purpose of the run.
     pub study: String,
     /// Name of the mesh in the suite.
@@ -50,7 +50,7 @@ pub struct Run {
     pub heat: Vec<(String, Vec<u8>)>,
 }
 
-impl Run {
+impl DeferredRun {
     /// A number of a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
     pub(super) fn number(
         &self,
@@ -124,16 +124,16 @@ impl Run {
 
 /// All results.
 #[derive(Debug)]
-pub struct Results {
+pub struct DeferredResults {
     /// Runs in the order of the suite.
-    pub runs: Vec<Run>,
+    pub runs: Vec<DeferredRun>,
 }
 
-impl Results {
+impl DeferredResults {
     /// Takes the runs of `deferred` that have results.
     pub fn new(runs: &[PlannedRun]) -> Self {
         let runs = runs.iter().filter_map(|run| match &run.row.as_ref()?.rows {
-            MeshRows::Deferred(rows) => Some(Run {
+            MeshRows::Deferred(rows) => Some(DeferredRun {
                 study: run.key.study.clone(),
                 name: run.key.mesh_name(),
                 rows: rows.clone(),
@@ -147,7 +147,7 @@ impl Results {
     }
 
     /// The runs of a kind that have rows, in the order of the suite.
-    pub(super) fn of(&self, kind: &str) -> Vec<&Run> {
+    pub(super) fn of(&self, kind: &str) -> Vec<&DeferredRun> {
         let runs = self.runs.iter();
         runs.filter(|run| run.study == kind && !run.rows.is_empty())
             .collect()

@@ -1,8 +1,9 @@
 //! The scenes and traces: Table 1, Figures 10 and 11, and the numbers of section 4.
 
 use super::results::{
-    ADAPTIVE, BYTES, COLOUR_BYTES, DEPTH_BYTES, EFFICIENCY, EXECUTIONS, GOPS, JRK, JRK_Z, Measure,
-    PIPELINES, PIXEL, Results, Run, SDS, SORT_BYTES, SORT_PASSES, SPID_RATIO,
+    ADAPTIVE, BYTES, COLOUR_BYTES, DEPTH_BYTES, DeferredResults, DeferredRun, EFFICIENCY,
+    EXECUTIONS, GOPS, JRK, JRK_Z, Measure, PIPELINES, PIXEL, SDS, SORT_BYTES, SORT_PASSES,
+    SPID_RATIO,
 };
 use crate::content::Content;
 use crate::paper::Figure;
@@ -14,7 +15,7 @@ const MEGABYTE: f64 = 1e6;
 /// Columns of the pipelines with their names.
 const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
-fn by_scene<'a>(figure: &'static Figure, results: &'a Results) -> Sheet<&'a Run> {
+fn by_scene<'a>(figure: &'static Figure, results: &'a DeferredResults) -> Sheet<&'a DeferredRun> {
     let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| {
         run.name.clone()
     });
@@ -22,7 +23,7 @@ fn by_scene<'a>(figure: &'static Figure, results: &'a Results) -> Sheet<&'a Run>
     sheet
 }
 
-pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_scene(figure, results);
     for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
         sheet.number(key, name, |run| run.number(pipeline, PIXEL, GOPS));
@@ -52,7 +53,7 @@ pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
 /// Grids, and the ends of their names in files.
 const GRIDS: [(ShadingGridKind, &str); 2] = [(PIXEL, ""), (ADAPTIVE, "_aas")];
 
-pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_10(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
         .number("motion_px", "motion, px", |run| run.blur()[0])
@@ -60,7 +61,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
     for (grid, suffix) in GRIDS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let key = format!("{key}{suffix}_mb");
-            let megabytes = |run: &&Run| {
+            let megabytes = |run: &&DeferredRun| {
                 run.number(pipeline, grid, BYTES)
                     .map(|bytes| bytes / MEGABYTE)
             };
@@ -122,7 +123,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// Whether a depth prepass adds depth traffic, and saves colour traffic and traffic in total.
-fn prepass_wins(run: &Run) -> Option<bool> {
+fn prepass_wins(run: &DeferredRun) -> Option<bool> {
     let change = |measure: Measure| {
         let of = |pipeline| run.number(pipeline, PIXEL, measure);
         Some(of(JRK_Z)? - of(JRK)?)
@@ -130,7 +131,7 @@ fn prepass_wins(run: &Run) -> Option<bool> {
     Some(change(DEPTH_BYTES)? > 0.0 && change(COLOUR_BYTES)? < 0.0 && change(BYTES)? < 0.0)
 }
 
-pub(super) fn sorting(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn sorting(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
         .share("identifiers", "identifiers", |run| {
@@ -191,10 +192,10 @@ const PLOTS: [Plot; 4] = [
     },
 ];
 
-pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_11(figure: &'static Figure, results: &DeferredResults) -> Content {
     let traces = results.of("trace");
     let views = traces.iter().flat_map(|run| run.views());
-    let label = |run: &Run| format!("{} {}", run.name, run.view());
+    let label = |run: &DeferredRun| format!("{} {}", run.name, run.view());
     let mut sheet = Sheet::new(figure, views, "views", label);
     sheet
         .text("trace", "trace", |run| run.name.clone())
@@ -202,7 +203,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     for plot in PLOTS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let key = format!("{key}_{}", plot.key);
-            let value = |run: &Run| {
+            let value = |run: &DeferredRun| {
                 let number = run.number(pipeline, plot.grid, plot.measure)?;
                 Some(number / plot.divisor)
             };

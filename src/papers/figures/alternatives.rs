@@ -4,7 +4,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Rows, largest, mean};
-use quadrille_charts::{Axis, Drawings, LineChart, LineKind, LineSeries, Mark};
+use quadrille_charts::{Axis, AxisMark, Drawings, LineChart, LineKind, LineSeries};
 
 /// Numbers of passes of Figure 11 beside 1, which is the baseline.
 pub(super) const PASSES: [u32; 6] = [2, 4, 8, 16, 32, 64];
@@ -111,7 +111,7 @@ fn passes_chart(scenes: &[Rows<'_>]) -> Drawings {
     let labels = passes().map(|n| (f64::from(n).log2(), n.to_string()));
     let labels = labels.chain([(end, "HET".to_owned())]).collect();
     let chart = LineChart {
-        marks: vec![Mark::at(1.0, "baseline")],
+        marks: vec![AxisMark::at(1.0, "baseline")],
         ..LineChart::new(
             "Speedup of rendering in several passes",
             axes,

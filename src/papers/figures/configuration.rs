@@ -111,10 +111,10 @@ fn crop_quads_per_cycle(config: &Config) -> f64 {
 }
 
 pub(super) fn table_2(figure: &'static Figure, results: &Results) -> Content {
-    type Views<'a> = Vec<&'a ViewResult>;
-    let scene = |views: &Views<'_>| views[0].scene.clone();
+    type NeededViews<'a> = Vec<&'a ViewResult>;
+    let scene = |views: &NeededViews<'_>| views[0].scene.clone();
     let first = results.first(PAPER_PRESET);
-    let of_first = |views: &Views<'_>, path: &str| {
+    let of_first = |views: &NeededViews<'_>, path: &str| {
         let first = first.iter().find(|view| view.scene == views[0].scene)?;
         first.number("baseline", path)
     };

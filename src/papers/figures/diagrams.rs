@@ -4,7 +4,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, mean, quotient};
-use quadrille_charts::{Axis, BarChart, Group, Strip, StripChart, number};
+use quadrille_charts::{ActivityStrip, Axis, BarChart, Group, StripChart, number};
 
 /// Stages of the OpenGL pipeline with the emulated units that perform them.
 const STAGES: [(&str, &[&str]); 5] = [
@@ -212,7 +212,7 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// The strips of a run, one per unit in pipeline order.
-fn strips(view: &ViewResult, method: &str) -> Vec<(String, Strip)> {
+fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
     let Some(run) = view.method(method) else {
         return Vec::new();
     };
@@ -229,7 +229,7 @@ fn strips(view: &ViewResult, method: &str) -> Vec<(String, Strip)> {
     let known = UNITS.iter().filter_map(|unit| Some((*unit, shares(unit)?)));
     let strips = known.enumerate().map(|(at, (unit, shares))| {
         let heading = if at == 0 { method } else { "" };
-        let strip = Strip {
+        let strip = ActivityStrip {
             name: unit.to_owned(),
             shares,
             length: run.cycles as f64,

@@ -6,7 +6,7 @@ use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
-use quadrille_charts::{Axis, Mark};
+use quadrille_charts::{Axis, AxisMark};
 
 const TOTAL: &str = "frame.total_ms";
 
@@ -58,7 +58,7 @@ pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
         ],
         has_mean: true,
         has_published: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "Dashed bars are published means.",
     });
     let chart = frame_chart("Parts of modelled frames", &views, &METHODS);
@@ -131,7 +131,7 @@ pub(super) fn figure_19(figure: &'static Figure, results: &Results) -> Content {
         axis: Axis::linear("energy of the baseline over (times)"),
         series: &[["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]],
         has_published: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "Modelled; the dashed bar is the published mean of HET+QM, the dashed line its maximum.",
         ..Bars::default()
     });
@@ -186,7 +186,7 @@ pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
         title: "Speed of GSCore over VR-Pipe",
         axis: Axis::linear("VR-Pipe's time over GSCore's (times)"),
         series: &series,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "Above 1, the accelerator is faster.",
         ..Bars::default()
     });

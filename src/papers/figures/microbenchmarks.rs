@@ -5,9 +5,9 @@ use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest};
 use quadrille_charts::{
-    Axis, BarChart, BarValue, Drawings, Group, LineChart, LineKind, LineSeries, Mark, Series,
+    Axis, AxisMark, BarChart, BarValue, Drawings, Group, LineChart, LineKind, LineSeries, Series,
 };
-use quadrille_suite::microbench::series::Series as Measured;
+use quadrille_suite::microbench::series::GpcSeries;
 
 /// Bytes of a KB.
 const KB: f64 = 1024.0;
@@ -23,7 +23,7 @@ const RATES: [[&str; 2]; 2] = [
 ];
 
 pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
-    let measured = Measured::measure(&results.config);
+    let measured = GpcSeries::measure(&results.config);
     let stated = |quantity: &str| figure.number(quantity, Statistic::Value);
     let mut sheet = Sheet::new(figure, rows(&measured), "benchmarks", |row| {
         row.0.to_owned()
@@ -67,7 +67,7 @@ pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-fn rate(measured: &Measured, format: &str) -> Option<f64> {
+fn rate(measured: &GpcSeries, format: &str) -> Option<f64> {
     let mut rates = measured.pixels_per_cycle.iter();
     rates
         .find(|(name, _)| *name == format)
@@ -77,7 +77,7 @@ fn rate(measured: &Measured, format: &str) -> Option<f64> {
 /// A row of the table: benchmark, parameter, value, unit.
 type Row = (&'static str, String, f64, &'static str);
 
-fn rows(measured: &Measured) -> Vec<Row> {
+fn rows(measured: &GpcSeries) -> Vec<Row> {
     let bytes = |name, pairs: &[[u64; 2]]| -> Vec<Row> {
         let rows = pairs.iter();
         let rows = rows.map(|[size, held]| (name, format!("{size} B"), *held as f64, "B"));
@@ -107,7 +107,7 @@ fn rows(measured: &Measured) -> Vec<Row> {
     .concat()
 }
 
-fn footprints(measured: &Measured, capacity: Option<f64>) -> Drawings {
+fn footprints(measured: &GpcSeries, capacity: Option<f64>) -> Drawings {
     let dots = |name, colour, pairs: &[[u64; 2]]| {
         let dots = pairs.iter();
         let dots = dots.map(|[size, held]| [(*size as f64 / KB).log2(), *held as f64 / KB]);
@@ -125,13 +125,13 @@ fn footprints(measured: &Measured, capacity: Option<f64>) -> Drawings {
         dots("aligned rows", 1, &measured.aligned_footprints),
     ];
     let chart = LineChart {
-        marks: Vec::from_iter(Mark::published(capacity, "never more than 16 KB")),
+        marks: Vec::from_iter(AxisMark::published(capacity, "never more than 16 KB")),
         ..LineChart::new("Data that fits the CROP cache", axes, labels, series)
     };
     chart.draw()
 }
 
-fn rates(measured: &Measured, published: [Option<f64>; 2]) -> Drawings {
+fn rates(measured: &GpcSeries, published: [Option<f64>; 2]) -> Drawings {
     let groups = RATES
         .iter()
         .zip(published)
@@ -151,19 +151,19 @@ fn rates(measured: &Measured, published: [Option<f64>; 2]) -> Drawings {
     chart.draw()
 }
 
-fn times(measured: &Measured) -> Drawings {
+fn times(measured: &GpcSeries) -> Drawings {
     let groups = measured.times_by_quads.iter();
     let groups = groups.map(|(quads, time)| Group::of(*quads, [Some(*time)]));
     let axis = Axis::linear("time (times), by quads per pixel");
     BarChart::new("Time by quads per pixel", axis, &["time"], groups).draw()
 }
 
-fn bins(measured: &Measured) -> Drawings {
+fn bins(measured: &GpcSeries) -> Drawings {
     let points = measured.warps_by_tiles.iter();
     let points = points.map(|pair| pair.map(|n| n as f64));
     let labels = (0..=6).map(|n| (f64::from(8 * n), (8 * n).to_string()));
     let axes = [Axis::linear("screen tiles"), Axis::linear("warps")];
-    let mark = |warps, tiles| Mark {
+    let mark = |warps, tiles| AxisMark {
         value: f64::from(warps),
         label: format!("published: {warps} warps on {tiles} tiles"),
         is_published: true,

@@ -5,7 +5,7 @@ use super::results::{Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
-use quadrille_charts::{Axis, BarChart, Group, Mark};
+use quadrille_charts::{Axis, AxisMark, BarChart, Group};
 
 /// Columns of speedups, with their names.
 const SPEEDUPS: [[&str; 2]; 3] = [["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]];
@@ -33,7 +33,7 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
         series: &SPEEDUPS,
         has_mean: true,
         has_published: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "Dashed bars are published means, dashed lines published maxima; the paper states no mean of QM.",
     });
     let statement = "Both additions together are faster than either (VI-B).";
@@ -116,7 +116,7 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
         series: &REDUCTIONS.map(|(series, ..)| series),
         has_mean: true,
         has_published: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "Dashed bars are published means.",
     });
     sheet.judge("HET reduces quads less than fragments (VI-C).", |scene| {
@@ -188,7 +188,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
         axis: Axis::linear("speedup (times)"),
         series: &SPEEDUPS,
         has_mean: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "(b) Speedup; the paper's bars have no numbers in its text.",
         ..Bars::default()
     });

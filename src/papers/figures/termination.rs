@@ -5,7 +5,7 @@ use crate::content::{Content, Picture};
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, quotient};
 use quadrille_base::image::files::{PictureFormat, write_to};
-use quadrille_charts::{Axis, Drawings, LineChart, LineKind, LineSeries, Mark};
+use quadrille_charts::{Axis, AxisMark, Drawings, LineChart, LineKind, LineSeries};
 use quadrille_suite::details::{PixelCounts, bin_starts};
 use quadrille_suite::report::heat::{HeatMap, VIRIDIS, picture};
 use quadrille_suite::report::scale::{Curve, Scale};
@@ -141,7 +141,7 @@ pub(super) fn figure_8(figure: &'static Figure, results: &Results) -> Content {
             ["raster", "raster kernel"],
             ["frame", "frame"],
         ],
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "Above 1, termination saves.",
         ..Bars::default()
     });
@@ -180,7 +180,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
             ["of_visited", "of visited entries"],
             ["of_blending", "of entries that blend"],
         ],
-        marks: Vec::from_iter(Mark::published(bound, "below 40 % in all scenes")),
+        marks: Vec::from_iter(AxisMark::published(bound, "below 40 % in all scenes")),
         caption: "Software rendering with early termination.",
         ..Bars::default()
     });
@@ -237,8 +237,8 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
     ];
     let bound = |statistic| figure.number_of_column(KEY, statistic);
     let marks = [
-        Mark::published(bound(Statistic::Above), "means of all scenes above 1.5"),
-        Mark::published(bound(Statistic::Maximum), "up to 4.4 (Train)"),
+        AxisMark::published(bound(Statistic::Above), "means of all scenes above 1.5"),
+        AxisMark::published(bound(Statistic::Maximum), "up to 4.4 (Train)"),
     ];
     let chart = LineChart {
         marks: marks.into_iter().flatten().collect(),

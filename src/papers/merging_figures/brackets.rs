@@ -1,7 +1,7 @@
 //! Published numbers beside the range that open assumptions leave.
 
 use super::pixels::{ORDERS, efficiency, most_efficient};
-use super::results::{Frame, Measure, RANDOM_SET, Results, Run, Unit};
+use super::results::{Frame, Measure, MergingResults, MergingRun, RANDOM_SET, Unit};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean};
@@ -63,7 +63,7 @@ fn rounded(number: f64) -> f64 {
     (number * scale).round() / scale
 }
 
-pub(super) fn quads(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn quads(figure: &'static Figure, results: &MergingResults) -> Content {
     let in_percent: Measure = |frame| Some(100.0 * frame.share()?);
     let times_reyes: Measure = |frame| Some(1.0 / frame.over_reyes()?);
     let ranges: [(&str, Measure, Option<&str>); 10] = [
@@ -103,7 +103,7 @@ pub(super) fn quads(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// The range of a measure of a scene, or of its mean over the scenes, over sets of assumptions and variants.
-fn range(results: &Results, of: Measure, scene: Option<&str>) -> Range {
+fn range(results: &MergingResults, of: Measure, scene: Option<&str>) -> Range {
     let scenes = scene.map_or_else(|| results.meshes("merging"), |scene| vec![scene]);
     let over = |frames: &[Frame], choose: fn(Vec<Option<f64>>) -> Option<f64>| {
         let of_scene = |scene: &&str| {
@@ -125,9 +125,9 @@ fn range(results: &Results, of: Measure, scene: Option<&str>) -> Range {
     ]
 }
 
-pub(super) fn pixels(figure: &'static Figure, results: &Results) -> Content {
-    let saved = |run: &Run| run.of_unit(Unit::Pmu, 512, |row| 100.0 * row.savings());
-    let by_order = |choose: &dyn Fn(Vec<&Run>) -> Option<f64>| -> Range {
+pub(super) fn pixels(figure: &'static Figure, results: &MergingResults) -> Content {
+    let saved = |run: &MergingRun| run.of_unit(Unit::Pmu, 512, |row| 100.0 * row.savings());
+    let by_order = |choose: &dyn Fn(Vec<&MergingRun>) -> Option<f64>| -> Range {
         let [file, random, cache] = ORDERS.map(|[order, _]| {
             let runs = results.of("orders_pmu");
             choose(

@@ -8,9 +8,9 @@ pub mod results;
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::mean;
-use results::{Frame, Results, Unit};
+use results::{Frame, MergingResults, Unit};
 
-type Draw = fn(&'static Figure, &Results) -> Content;
+type Draw = fn(&'static Figure, &MergingResults) -> Content;
 
 /// How each figure is drawn.
 const DRAWINGS: [(&str, Draw); 12] = [
@@ -29,13 +29,13 @@ const DRAWINGS: [(&str, Draw); 12] = [
 ];
 
 /// Draws a figure of the papers from the available results; `None` for a figure of another paper.
-pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
+pub fn draw(figure: &'static Figure, results: &MergingResults) -> Option<Content> {
     let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
     Some(draw(figure, results))
 }
 
 /// The paragraph about quad-fragment merging at the head of the page, computed from the results.
-pub fn summary_of_quads(results: &Results) -> String {
+pub fn summary_of_quads(results: &MergingResults) -> String {
     let frames = results.default_frames();
     let mut text = format!(
         "Quad-fragment merging is drawn from {} scenes with the names of the paper's.",
@@ -52,7 +52,7 @@ pub fn summary_of_quads(results: &Results) -> String {
 }
 
 /// The paragraph about the pixel merge unit at the head of the page, computed from the results.
-pub fn summary_of_pixels(results: &Results) -> String {
+pub fn summary_of_pixels(results: &MergingResults) -> String {
     let runs: Vec<_> = results.of("buffers").collect();
     let mut text = format!(
         "The pixel merge unit is drawn from {} meshes, none of them a scene of the paper.",
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn figures_without_results_have_gaps() {
-        let results = Results::default();
+        let results = MergingResults::default();
         let figures = || {
             let papers = ["quad-fragment-merging", "pixel-merge-unit"];
             papers.into_iter().flat_map(Paper::figures_of)

@@ -1,7 +1,7 @@
 //! The figures of the paper on the pixel merge unit.
 
 use super::quads::Points;
-use super::results::{Results, Row, Run, Unit};
+use super::results::{MergingCounts, MergingResults, MergingRun, Unit};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Sheet, largest};
@@ -13,11 +13,11 @@ const ENTRIES: [u32; 5] = [16, 64, 256, 512, 1024];
 /// A figure over the entries of the buffer, with a line per mesh and one for the mean.
 fn by_entries<'a>(
     figure: &'static Figure,
-    results: &'a Results,
+    results: &'a MergingResults,
     study: &str,
-    of: fn(&Row) -> f64,
-) -> Sheet<&'a Run> {
-    let name = |run: &&Run| match run.setting("area") {
+    of: fn(&MergingCounts) -> f64,
+) -> Sheet<&'a MergingRun> {
+    let name = |run: &&MergingRun| match run.setting("area") {
         Some(area) => format!("{}, {area}", run.mesh),
         None => run.mesh.clone(),
     };
@@ -52,15 +52,15 @@ fn by_entries<'a>(
     sheet
 }
 
-pub(super) fn figure_4(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_4(figure: &'static Figure, results: &MergingResults) -> Content {
     by_entries(figure, results, "buffers", |row| row.efficiency()).finish()
 }
 
-pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_5(figure: &'static Figure, results: &MergingResults) -> Content {
     by_entries(figure, results, "buffers", |row| row.savings()).finish()
 }
 
-pub(super) fn dense(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn dense(figure: &'static Figure, results: &MergingResults) -> Content {
     let mut sheet = by_entries(figure, results, "buffers_dense", |row| row.savings());
     let saved = sheet.values("entries_512");
     let larger = saved.windows(2).map(|pair| Some(pair[0]? >= pair[1]?));
@@ -81,7 +81,7 @@ pub(super) const ORDERS: [[&str; 2]; 3] = [
 ];
 
 /// Quads that a unit saves of a mesh in an order of triangles.
-fn saved(results: &Results, mesh: &str, unit: (Unit, u32), order: &str) -> Option<f64> {
+fn saved(results: &MergingResults, mesh: &str, unit: (Unit, u32), order: &str) -> Option<f64> {
     let study = match unit.0 {
         Unit::Pmu => "orders_pmu",
         _ => "orders",
@@ -91,7 +91,7 @@ fn saved(results: &Results, mesh: &str, unit: (Unit, u32), order: &str) -> Optio
     run.of_unit(unit.0, unit.1, |row| row.savings())
 }
 
-pub(super) fn orders(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn orders(figure: &'static Figure, results: &MergingResults) -> Content {
     let units = [
         (Unit::Qfm, 32, "qfm_32", "QFM 32"),
         (Unit::Qfm, 512, "qfm_512", "QFM 512"),
@@ -121,11 +121,11 @@ pub(super) fn orders(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// The most that the unit saves of partially covered quads, in per cent.
-pub(super) fn most_efficient<'a>(runs: impl Iterator<Item = &'a Run>) -> Option<f64> {
+pub(super) fn most_efficient<'a>(runs: impl Iterator<Item = &'a MergingRun>) -> Option<f64> {
     largest(runs.map(efficiency))
 }
 
 /// Quads saved of partially covered ones, in per cent.
-pub(super) fn efficiency(run: &Run) -> Option<f64> {
+pub(super) fn efficiency(run: &MergingRun) -> Option<f64> {
     run.of_unit(Unit::Pmu, 512, |row| 100.0 * row.efficiency())
 }

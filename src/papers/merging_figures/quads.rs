@@ -1,22 +1,22 @@
 //! The figures of the paper on quad-fragment merging.
 
-use super::results::{ENTRIES, Frame, RANDOM_SET, Results, Row, Run, Unit};
+use super::results::{ENTRIES, Frame, MergingCounts, MergingResults, MergingRun, RANDOM_SET, Unit};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, largest, mean};
-use quadrille_charts::{Axis, Mark};
+use quadrille_charts::{Axis, AxisMark};
 
 /// Columns of a parameter with their positions and labels on the horizontal axis.
 pub(super) type Points = Vec<(String, f64, String)>;
 
-fn by_scene(figure: &'static Figure, results: &Results) -> Sheet<Frame> {
+fn by_scene(figure: &'static Figure, results: &MergingResults) -> Sheet<Frame> {
     let scene = |frame: &Frame| frame.quads.mesh.clone();
     let mut sheet = Sheet::new(figure, results.default_frames(), "scenes", scene);
     sheet.text("scene", "scene", scene);
     sheet
 }
 
-pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_13(figure: &'static Figure, results: &MergingResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
         .whole("triangles", "triangles", |frame| {
@@ -33,7 +33,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
         series: &[["less", "QFM, 32 entries"]],
         has_mean: true,
         has_published: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "The dashed bar is the published mean.",
     });
     let scenes = sheet.groups();
@@ -50,7 +50,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-pub(super) fn figure_14(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_14(figure: &'static Figure, results: &MergingResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
         .number("reyes", "Reyes", Frame::reyes)
@@ -84,7 +84,7 @@ pub(super) fn figure_14(figure: &'static Figure, results: &Results) -> Content {
             ["reyes_over", "quads culled"],
         ],
         has_mean: true,
-        marks: vec![Mark::at(1.0, "")],
+        marks: vec![AxisMark::at(1.0, "")],
         caption: "The text has means of the reciprocals: 1.12 and 0.83.",
         ..Bars::default()
     });
@@ -115,8 +115,8 @@ fn distinct(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     numbers
 }
 
-pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
-    let rows: Vec<&Row> = results.of("areas").flat_map(|run| &run.rows).collect();
+pub(super) fn figure_9(figure: &'static Figure, results: &MergingResults) -> Content {
+    let rows: Vec<&MergingCounts> = results.of("areas").flat_map(|run| &run.rows).collect();
     let areas = distinct(rows.iter().filter_map(|row| row.area_px));
     let samples = distinct(rows.iter().filter_map(|row| Some(f64::from(row.msaa?))));
     let units = [(Unit::None, "without merging"), (Unit::Qfm, "QFM")];
@@ -179,9 +179,11 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn figure_12(figure: &'static Figure, results: &MergingResults) -> Content {
     let entries = [1, 2, 4, 8, 16, 32, 64].map(Some);
-    let gain = |run: &Run, entries: Option<u32>| run.row(Unit::Qfm, entries).map(Row::reduction);
+    let gain = |run: &MergingRun, entries: Option<u32>| {
+        run.row(Unit::Qfm, entries).map(MergingCounts::reduction)
+    };
     let runs = results.of("entries");
     let mut sheet = Sheet::new(figure, runs, "scenes", |run| run.mesh.clone());
     sheet.text("scene", "scene", |run| run.mesh.clone());
@@ -212,7 +214,7 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-pub(super) fn quality(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn quality(figure: &'static Figure, results: &MergingResults) -> Content {
     let db = |scene: &str, unit: Unit, look: &str| {
         let mut runs = results.of("quality");
         let run = runs.find(|run| run.mesh == scene && run.setting("look") == Some(look))?;
@@ -238,7 +240,7 @@ pub(super) fn quality(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-pub(super) fn assumptions(figure: &'static Figure, results: &Results) -> Content {
+pub(super) fn assumptions(figure: &'static Figure, results: &MergingResults) -> Content {
     let studies = ["merging", "random"];
     let sets = results.sets().into_iter().chain([RANDOM_SET]);
     let sets = sets.map(|set| (set, results.frames(&studies, set)));

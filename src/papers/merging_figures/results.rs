@@ -22,7 +22,7 @@ pub(super) const ENTRIES: Option<u32> = Some(32);
 /// The counts of a row of `mesh` that all numbers of the figures follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct MergingCounts {
     /// The unit.
     pub unit: MergingUnit,
     /// Entries of its buffer, if it has one.
@@ -53,7 +53,7 @@ pub struct Row {
     pub psnr_covered_db: Option<f64>,
 }
 
-impl From<&MeshRow> for Row {
+impl From<&MeshRow> for MergingCounts {
     fn from(row: &MeshRow) -> Self {
         Self {
             unit: row.unit,
@@ -72,7 +72,7 @@ impl From<&MeshRow> for Row {
     }
 }
 
-impl Row {
+impl MergingCounts {
     /// Runs of the shader per covered pixel.
     pub(super) fn per_pixel(&self) -> f64 {
         self.shaded as f64 / self.pixels.max(1) as f64
@@ -106,7 +106,7 @@ impl Row {
 /// A run of `mesh` with its results: a line of a file of kept results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct MergingRun {
     /// Study of the suite.
     pub study: String,
     /// Name of the mesh.
@@ -118,17 +118,17 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
     /// Rows of the run.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MergingCounts>,
 }
 
-impl Run {
+impl MergingRun {
     /// The point of the run on an axis.
     pub(super) fn setting(&self, axis: &str) -> Option<&str> {
         self.settings.get(axis).map(String::as_str)
     }
 
     /// The row of a unit; `entries` of `None` is an unbounded buffer.
-    pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&Row> {
+    pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&MergingCounts> {
         let buffer = match unit {
             Unit::Qfm | Unit::Pmu => Some(BufferEntries(entries)),
             Unit::None | Unit::Reyes => None,
@@ -138,7 +138,12 @@ impl Run {
     }
 
     /// A number of quad-fragment merging or of the pixel merge unit with some entries.
-    pub(super) fn of_unit(&self, unit: Unit, entries: u32, of: fn(&Row) -> f64) -> Option<f64> {
+    pub(super) fn of_unit(
+        &self,
+        unit: Unit,
+        entries: u32,
+        of: fn(&MergingCounts) -> f64,
+    ) -> Option<f64> {
         self.row(unit, Some(entries)).map(of)
     }
 }
@@ -146,15 +151,15 @@ impl Run {
 /// A scene under one set of assumptions: with quads culled, and with grids alone culled if it was run.
 #[derive(Clone)]
 pub(super) struct Frame {
-    pub(super) quads: Run,
-    grids: Option<Run>,
+    pub(super) quads: MergingRun,
+    grids: Option<MergingRun>,
 }
 
 /// A number of a frame.
 pub(super) type Measure = fn(&Frame) -> Option<f64>;
 
 impl Frame {
-    fn per_pixel(run: &Run, unit: Unit, entries: Option<u32>) -> Option<f64> {
+    fn per_pixel(run: &MergingRun, unit: Unit, entries: Option<u32>) -> Option<f64> {
         let row = run.row(unit, entries)?;
         Some(row.per_pixel())
     }
@@ -208,21 +213,21 @@ impl Frame {
 
 /// All results.
 #[derive(Debug, Default)]
-pub struct Results {
+pub struct MergingResults {
     /// Runs in the order of the suite.
-    pub runs: Vec<Run>,
+    pub runs: Vec<MergingRun>,
 }
 
-impl Results {
+impl MergingResults {
     /// Takes the counts of the runs of `mesh` that have results.
     pub fn new(runs: &[PlannedRun]) -> Self {
         let runs = runs.iter().filter_map(|run| match &run.row.as_ref()?.rows {
-            MeshRows::Merging(rows) => Some(Run {
+            MeshRows::Merging(rows) => Some(MergingRun {
                 study: run.key.study.clone(),
                 mesh: run.key.mesh.clone(),
                 variant: run.key.variant.clone(),
                 settings: run.key.settings.clone(),
-                rows: rows.iter().map(Row::from).collect(),
+                rows: rows.iter().map(MergingCounts::from).collect(),
             }),
             MeshRows::Deferred(_) => None,
         });
@@ -263,7 +268,7 @@ impl Results {
     }
 
     /// The runs of a study.
-    pub(super) fn of(&self, study: &str) -> impl Iterator<Item = &Run> {
+    pub(super) fn of(&self, study: &str) -> impl Iterator<Item = &MergingRun> {
         let runs = self.runs.iter();
         runs.filter(move |run| run.study == study)
     }
@@ -281,13 +286,14 @@ impl Results {
 
     /// The frames of studies under a set of assumptions.
     pub(super) fn frames(&self, studies: &[&str], set: &str) -> Vec<Frame> {
-        let set_of = |run: &Run| match run.study.as_str() {
+        let set_of = |run: &MergingRun| match run.study.as_str() {
             "random" => RANDOM_SET.to_owned(),
             _ => run.setting("assumptions").unwrap_or(DEFAULT_SET).to_owned(),
         };
         let runs = studies.iter().flat_map(|study| self.of(study));
-        let runs: Vec<&Run> = runs.filter(|run| set_of(run) == set).collect();
-        let culls = |run: &Run, what: &str| run.setting("culling").unwrap_or("quads") == what;
+        let runs: Vec<&MergingRun> = runs.filter(|run| set_of(run) == set).collect();
+        let culls =
+            |run: &MergingRun, what: &str| run.setting("culling").unwrap_or("quads") == what;
         let quads = runs.iter().filter(|run| culls(run, "quads"));
         let frames = quads.map(|quads| {
             let grids = runs.iter().find(|run| {

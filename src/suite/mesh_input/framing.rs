@@ -3,10 +3,10 @@
 use nalgebra::Vector3;
 
 use super::input::{Content, MeshInput};
-use super::settings::Axis;
+use super::settings::AxisDirection;
 use crate::messages::Messages;
 use quadrille_geometry::files::{Corner, FileCamera, Mesh, PunctualLight};
-use quadrille_geometry::front::Orientation;
+use quadrille_geometry::front::MeshOrientation;
 use quadrille_geometry::surface::{PICTURE_PX, box_corners};
 use quadrille_mesh::draw::near_plane;
 use quadrille_scene::Camera;
@@ -77,14 +77,14 @@ impl MeshInput {
     }
 
     /// Up and front for an up direction that is `given`, or for the one that the mesh suggests.
-    pub(super) fn orientation(&self, given: Option<[f64; 3]>) -> Orientation {
+    pub(super) fn orientation(&self, given: Option<[f64; 3]>) -> MeshOrientation {
         let is_z_up = match given {
             Some([_, y, z]) => z.abs() > y.abs(),
             None => self.stands_along_z,
         };
         let mut orientation = match is_z_up {
-            true => Orientation::z_up(),
-            false => Orientation::y_up(),
+            true => MeshOrientation::z_up(),
+            false => MeshOrientation::y_up(),
         };
         // A side from above or below leaves no direction for up.
         if let Some(front) = self.front().filter(|f| f.dot(&orientation.up) == 0.0) {
@@ -94,7 +94,7 @@ impl MeshInput {
     }
 
     fn front(&self) -> Option<Vector3<f64>> {
-        self.settings.front.map(Axis::vector)
+        self.settings.front.map(AxisDirection::vector)
     }
 
     /// Cameras of the file.

@@ -48,7 +48,7 @@ pub struct MeshSettings {
     /// Distance of the near plane in world units.
     pub near: Option<f64>,
     /// Side that the default view shows.
-    pub front: Option<Axis>,
+    pub front: Option<AxisDirection>,
     /// Order of the triangles inside a tessellated grid.
     pub grid_order: Option<GridOrder>,
     /// Order of the triangles of polygons as they are, within each draw and material.
@@ -115,7 +115,7 @@ impl Default for MemorySize {
 
 choice! {
     /// A direction along an axis.
-    pub enum Axis {
+    pub enum AxisDirection {
         /// Right.
         X = "+x" | "x",
         /// Left.
@@ -131,7 +131,7 @@ choice! {
     }
 }
 
-impl Axis {
+impl AxisDirection {
     /// The direction as a unit vector.
     pub fn vector(self) -> Vector3<f64> {
         match self {

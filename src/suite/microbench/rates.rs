@@ -27,7 +27,7 @@ const SMALL: u32 = 8192;
 
 /// Work per cycle of the GPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rate {
+pub enum WorkRate {
     /// Pixels that pass the stencil test, or that a test of all or nearly all pixels kills.
     Pixels(f64),
     /// Rectangles.
@@ -101,7 +101,7 @@ fn per_cycle(
 /// `stencil-kill-rectangles-SIDE`, `stencil-sparse-rectangles-SIDE` (squares of 1 to 32 pixels), `shader-blend` and
 /// `interlock`; and `blend-FORMAT-stacked-SIDE`, `shader-blend-stacked-SIDE` and `interlock-stacked-SIDE`, squares of up
 /// to 256 pixels on each other.
-pub fn rate(config: &Config, name: &str) -> Option<Rate> {
+pub fn rate(config: &Config, name: &str) -> Option<WorkRate> {
     let (draw, side) = match name.split_once("-stacked-") {
         Some((draw, side)) => (draw, side_px(side, SIDE_PX)?),
         None => (name, SIDE_PX),
@@ -126,7 +126,7 @@ pub fn rate(config: &Config, name: &str) -> Option<Rate> {
         let mut times = times.zip(["2-quads", "3-quads", "4-quads"]);
         let ((_, time), _) = times.find(|(_, name)| *name == quads)?;
         let whole = pixels_per_cycle(config, ColourFormat::Rgba16F);
-        return Some(Rate::Pixels(whole / time));
+        return Some(WorkRate::Pixels(whole / time));
     }
     let simulator = Simulator::unchecked(config, Variant::BASELINE);
     let kinds = [
@@ -144,18 +144,20 @@ pub fn rate(config: &Config, name: &str) -> Option<Rate> {
 }
 
 /// Pixels per cycle of squares on each other, at the corner of the picture.
-fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> Rate {
+fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> WorkRate {
     let list = |count: u32| vec![[0, 0, side, side]; count as usize];
     let count = (LAYERS * SIDE_PX / side).min(MOST_LAYERS);
     let per_cycle = per_cycle(simulator, tests, count, list);
-    Rate::Pixels(per_cycle * f64::from(side).powi(2))
+    WorkRate::Pixels(per_cycle * f64::from(side).powi(2))
 }
 
 /// Squares per cycle that follow each other along rows of the picture; `None` for no side of 1 to 32 pixels.
-fn row(simulator: &Simulator, tests: &Tests, side: &str) -> Option<Rate> {
+fn row(simulator: &Simulator, tests: &Tests, side: &str) -> Option<WorkRate> {
     let side = side_px(side, MOST_SMALL_PX)?;
     let list = |count| small(side, count);
-    Some(Rate::Rectangles(per_cycle(simulator, tests, SMALL, list)))
+    Some(WorkRate::Rectangles(per_cycle(
+        simulator, tests, SMALL, list,
+    )))
 }
 
 #[cfg(test)]
@@ -164,14 +166,14 @@ mod tests {
 
     fn pixels(name: &str) -> f64 {
         match rate(&Config::default(), name) {
-            Some(Rate::Pixels(rate)) => rate,
+            Some(WorkRate::Pixels(rate)) => rate,
             other => panic!("{name}: {other:?}"),
         }
     }
 
     fn rectangles(name: &str) -> f64 {
         match rate(&Config::default(), name) {
-            Some(Rate::Rectangles(rate)) => rate,
+            Some(WorkRate::Rectangles(rate)) => rate,
             other => panic!("{name}: {other:?}"),
         }
     }

@@ -17,7 +17,7 @@ const MOST_TILES: u32 = 48;
 
 /// The measurements on one GPC.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct GpcSeries {
     /// Bytes of a rectangle, and bytes that are drawn at random positions without a read from the L2.
     pub footprints: Vec<[u64; 2]>,
     /// The same at random multiples of the side of a cache line.
@@ -32,7 +32,7 @@ pub struct Series {
     pub warps_by_tiles: Vec<[u64; 2]>,
 }
 
-impl Series {
+impl GpcSeries {
     /// Measures, in parallel on rayon's current pool.
     pub fn measure(config: &Config) -> Self {
         let mut config = config.clone();
@@ -82,7 +82,7 @@ mod tests {
     /// The measured GPU: 16 KB, 16 and 8 pixels per cycle, time by quads, 32 bins.
     #[test]
     fn series_agree_with_the_paper() {
-        let series = Series::measure(&Config::default());
+        let series = GpcSeries::measure(&Config::default());
         let held = series.footprints.iter().map(|[_, held]| *held);
         assert!(held.clone().max() <= Some(16_384) && held.min() > Some(0));
         // A rectangle of 8x16 pixels covers 8 lines at multiples of 4 pixels, and up to 15 elsewhere.

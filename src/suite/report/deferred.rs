@@ -4,7 +4,7 @@ use super::bars::{self, Bar};
 use super::table::{TextTable, or_dash};
 use crate::rows::{DeferredRow, ShadingGridKind};
 use quadrille_base::image::Frame;
-use quadrille_deferred::memory::traffic::Traffic;
+use quadrille_deferred::memory::traffic::PipelineTraffic;
 use quadrille_mesh::result::ratio;
 
 /// Heading and cell of a column.
@@ -77,7 +77,7 @@ pub fn table(rows: &[DeferredRow]) -> String {
 
 /// Draws the traffic of rows as bars, stacked by buffer.
 pub fn traffic_bars(title: &str, rows: &[&DeferredRow]) -> Frame {
-    let names = Traffic::default().buffers().map(|(name, _)| name);
+    let names = PipelineTraffic::default().buffers().map(|(name, _)| name);
     let measured = rows
         .iter()
         .filter_map(|row| Some((row, row.traffic_bytes?)));

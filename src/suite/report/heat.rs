@@ -12,7 +12,7 @@ use quadrille_base::image::difference::colour_at;
 
 /// Colours of a heat map, sRGB.
 #[derive(Debug, Clone, Copy)]
-pub struct Palette {
+pub struct HeatColours {
     /// Colours at equal distances on the scale.
     colours: &'static [[u8; 3]],
     /// Colour of pixels without a count.
@@ -20,7 +20,7 @@ pub struct Palette {
 }
 
 /// Matplotlib's viridis, whose lightness rises evenly, at eighths of the scale.
-pub const VIRIDIS: Palette = Palette {
+pub const VIRIDIS: HeatColours = HeatColours {
     colours: &[
         [68, 1, 84],
         [71, 44, 122],
@@ -38,7 +38,7 @@ pub const VIRIDIS: Palette = Palette {
 /// Figure 11 of "Reducing Shading on GPUs using Quad-Fragment Merging", for 1 to 8 shadings per
 /// pixel. The paper names three colours: dark blue is 1, bright green 4, dark red 8 or more. The
 /// others are our choice, on the way from blue to red.
-pub const SHADINGS: Palette = Palette {
+pub const SHADINGS: HeatColours = HeatColours {
     colours: &[
         [0, 0, 128],
         [0, 64, 255],
@@ -76,7 +76,7 @@ pub struct HeatMap<'a> {
     /// Flag or rule that determines the end of the scale.
     pub scale_end: &'static str,
     /// Colours of the scale.
-    pub palette: Palette,
+    pub palette: HeatColours,
 }
 
 /// Draws pixels, row by row, enlarged by a whole factor if the picture is small, above room for a legend of
@@ -110,12 +110,12 @@ pub fn picture(map: &HeatMap<'_>) -> Frame {
 ///
 /// # Panics
 /// When the number of counts does not match the size.
-pub fn pixels(size: [u32; 2], counts: &[u32], scale: Scale, palette: Palette) -> Frame {
+pub fn pixels(size: [u32; 2], counts: &[u32], scale: Scale, palette: HeatColours) -> Frame {
     opaque(size, colours(counts, scale, palette))
 }
 
 /// The colour of each count.
-fn colours(counts: &[u32], scale: Scale, palette: Palette) -> impl Iterator<Item = [u8; 3]> {
+fn colours(counts: &[u32], scale: Scale, palette: HeatColours) -> impl Iterator<Item = [u8; 3]> {
     let ramp = palette.ramp();
     counts.iter().map(move |&count| match count {
         0 => palette.nothing,
@@ -123,7 +123,7 @@ fn colours(counts: &[u32], scale: Scale, palette: Palette) -> impl Iterator<Item
     })
 }
 
-impl Palette {
+impl HeatColours {
     /// The colours by position, 0 to 1.
     pub fn ramp(self) -> impl Fn(f32) -> [u8; 3] {
         let colours: Vec<_> = self.colours.iter().map(|c| c.map(f32::from)).collect();

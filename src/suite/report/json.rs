@@ -22,9 +22,9 @@ use quadrille_machine::SECTOR_BYTES;
 /// the same on every run.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
-pub struct Document(Value);
+pub struct SimulationDocument(Value);
 
-impl Document {
+impl SimulationDocument {
     /// Creates the document of a view.
     pub fn of(simulated: &Simulated<'_>) -> Self {
         let [prepare, all_variants] = simulated.host.map(|time| time.as_secs_f64() * 1e3);

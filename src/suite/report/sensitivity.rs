@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::table::{TextTable, or_dash};
 use quadrille_gpu::method::Method;
-use quadrille_gpu::sensitivity::{Change, FieldSensitivity, Sensitivity};
+use quadrille_gpu::sensitivity::{ChangedField, FieldSensitivity, Sensitivity};
 
 use quadrille_machine::Source;
 
@@ -32,7 +32,7 @@ pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Strin
     let shown: Vec<_> = sensitivity.fields.iter().filter(swings).collect();
     for field in &shown {
         let [half, twice] = field.changes.each_ref();
-        let value = |change: &Option<Change>| or_dash(change.as_ref(), |c| c.value.clone());
+        let value = |change: &Option<ChangedField>| or_dash(change.as_ref(), |c| c.value.clone());
         let speedups = compared.iter().map(|&v| {
             let [half, twice] = field.speedups(v).map(|s| or_dash(s, |s| format!("{s:.3}")));
             format!("{half} .. {twice}")

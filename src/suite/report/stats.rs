@@ -15,7 +15,7 @@ use quadrille_gpu::compute::stream::KernelCost;
 use quadrille_gpu::energy::{Energy, EnergyEvents};
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::geometry::vertex_buffer::VertexBufferPeaks;
-use quadrille_gpu::gscore::accelerator::{GscoreResult, Stage};
+use quadrille_gpu::gscore::accelerator::{GscoreResult, GscoreStage};
 use quadrille_gpu::in_shader::{InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::passes::Pass;
@@ -263,7 +263,7 @@ fn meanings(outcome: &Outcome) -> Meanings {
             documented(&mut all, "gscore", GscoreResult::DOCS);
             for stage in &result.stages {
                 let name = format!("gscore.stages.{}", stage.name);
-                documented(&mut all, &name, Stage::DOCS);
+                documented(&mut all, &name, GscoreStage::DOCS);
             }
         }
     }

@@ -7,7 +7,7 @@ use quadrille_base::choice;
 use quadrille_deferred::backend::tiles::TiledCounters;
 use quadrille_deferred::draw::{DeferredFrame, DeferredResult};
 use quadrille_deferred::forward::memo::MemoCounters;
-use quadrille_deferred::memory::traffic::{CodecCounts, Traffic};
+use quadrille_deferred::memory::traffic::{CodecCounts, PipelineTraffic};
 use quadrille_deferred::outcome::{BlurAmounts, GridCounts};
 use quadrille_deferred::raster::cost::{RasterCost, RasterCounters};
 use quadrille_deferred::simulate::PipelineRun;
@@ -180,7 +180,7 @@ pub struct SortRow {
 pub struct TrafficRow {
     /// Bytes by buffer.
     #[serde(flatten)]
-    pub buffers: Traffic,
+    pub buffers: PipelineTraffic,
     /// Bytes of all buffers.
     pub total: u64,
     /// Bytes of all buffers without compression.
@@ -323,8 +323,8 @@ impl From<TiledCounters> for SortRow {
     }
 }
 
-impl From<Traffic> for TrafficRow {
-    fn from(buffers: Traffic) -> Self {
+impl From<PipelineTraffic> for TrafficRow {
+    fn from(buffers: PipelineTraffic) -> Self {
         Self {
             total: buffers.total(),
             raw: buffers.raw(),

@@ -33,7 +33,7 @@ fn units() -> [MergeUnitKind; 4] {
 }
 
 /// A mesh to be compared with splats.
-pub struct Comparison<'a> {
+pub struct MeshComparison<'a> {
     /// Mesh to compare with splats, as a source of grids.
     pub source: &'a dyn GridSource,
     /// The view of both.
@@ -53,7 +53,7 @@ pub struct Comparison<'a> {
 /// Rows of a subject, and its picture without a unit at the last pattern.
 type Rows = (Vec<VersusRow>, Frame);
 
-impl Comparison<'_> {
+impl MeshComparison<'_> {
     /// Compares with the splats of `scene`.
     ///
     /// # Errors

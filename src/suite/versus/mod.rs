@@ -8,6 +8,6 @@ mod comparison;
 mod splat_quads;
 mod splats_of_mesh;
 
-pub use comparison::{Comparison, Versus};
+pub use comparison::{MeshComparison, Versus};
 pub use splat_quads::{SPLAT_SHADER, SplatQuads, SplatsMerged};
 pub use splats_of_mesh::{SplatVersion, splats_of};

@@ -10,7 +10,7 @@ use super::byte_rows::ByteRows;
 use super::limits::stated_size;
 use super::photo::stated_orientation;
 use crate::error::{Error, Result};
-use crate::image::orientation::Orientation;
+use crate::image::orientation::ExifOrientation;
 use crate::image::{Frame, from_8_bit};
 
 /// The first bytes of every JPEG file: start of image, and of the next marker.
@@ -35,7 +35,7 @@ impl JpegQuality {
 const MAX_PIXELS_PER_BYTE: u64 = 8 * 64 * 16;
 
 /// Decodes a JPEG file to values of 0 to 1 with alpha 1, as stored, with the orientation that it states.
-pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, Orientation)> {
+pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, ExifOrientation)> {
     let broken =
         |e: image::ImageError| Error::malformed(named, "JPEG", "a whole picture", e.to_string());
     let mut decoder = JpegDecoder::new(Cursor::new(content)).map_err(broken)?;

@@ -35,7 +35,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::orientation::Orientation;
+use super::orientation::ExifOrientation;
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
 use crate::output::{write_whole, write_whole_task};
@@ -210,7 +210,7 @@ pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
 pub fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
     let floats = |stored| Photo {
         stored,
-        orientation: Orientation::UPRIGHT,
+        orientation: ExifOrientation::UPRIGHT,
         is_eight_bit: false,
     };
     match PictureFormat::of_content(content) {

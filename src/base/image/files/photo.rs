@@ -3,7 +3,7 @@
 use image::ImageDecoder;
 
 use crate::image::Frame;
-use crate::image::orientation::{Orientation, have_equal_proportions};
+use crate::image::orientation::{ExifOrientation, have_equal_proportions};
 
 /// A picture as a file holds it.
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub struct Photo {
     /// The pixels in the order of the file.
     pub stored: Frame,
     /// Orientation that the file states in its EXIF data.
-    pub orientation: Orientation,
+    pub orientation: ExifOrientation,
     /// Whether the file holds 8 bits per channel.
     pub is_eight_bit: bool,
 }
@@ -32,9 +32,9 @@ impl Photo {
 }
 
 /// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.
-pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> ExifOrientation {
     let stated = decoder.orientation();
-    stated.map_or(Orientation::UPRIGHT, |stated| {
-        Orientation::of_exif(stated.to_exif())
+    stated.map_or(ExifOrientation::UPRIGHT, |stated| {
+        ExifOrientation::of_exif(stated.to_exif())
     })
 }

@@ -24,7 +24,7 @@ pub(super) fn compressed(frame: &Frame) -> io::Result<Vec<u8>> {
     Ok(png)
 }
 
-pub struct Writer<W: Write> {
+pub struct ApngWriter<W: Write> {
     out: W,
     facts: FilmFacts,
     /// Number of the next fcTL or fdAT chunk.
@@ -32,7 +32,7 @@ pub struct Writer<W: Write> {
     is_first: bool,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> ApngWriter<W> {
     pub(super) fn begin(mut out: W, facts: FilmFacts) -> io::Result<Self> {
         out.write_all(PNG_MAGIC)?;
         let [width, height] = facts.size.map(u32::to_be_bytes);

@@ -37,12 +37,12 @@ struct Sample {
     is_key: bool,
 }
 
-pub struct Writer<W: Write> {
+pub struct Av1Writer<W: Write> {
     out: W,
     film: Encoding,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> Av1Writer<W> {
     pub(super) fn begin(out: W, facts: FilmFacts) -> io::Result<Self> {
         let film = Encoding::begin(facts)?;
         Ok(Self { out, film })

@@ -71,22 +71,22 @@ impl FilmFormat {
 /// A film in progress.
 pub enum FilmWriter<W: Write> {
     /// Uncompressed frames.
-    Y4m(y4m::Writer<W>),
+    Y4m(y4m::Y4mWriter<W>),
     /// Animated PNG.
-    Apng(apng::Writer<W>),
+    Apng(apng::ApngWriter<W>),
     /// AV1 in MP4.
     #[cfg(feature = "video")]
-    Mp4(Box<av1::Writer<W>>),
+    Mp4(Box<av1::Av1Writer<W>>),
 }
 
 impl<W: Write> FilmWriter<W> {
     /// Begins a film in `out`.
     pub fn begin(format: FilmFormat, out: W, facts: FilmFacts) -> io::Result<Self> {
         match format {
-            FilmFormat::Y4m => Ok(Self::Y4m(y4m::Writer::begin(out, facts)?)),
-            FilmFormat::Apng => Ok(Self::Apng(apng::Writer::begin(out, facts)?)),
+            FilmFormat::Y4m => Ok(Self::Y4m(y4m::Y4mWriter::begin(out, facts)?)),
+            FilmFormat::Apng => Ok(Self::Apng(apng::ApngWriter::begin(out, facts)?)),
             #[cfg(feature = "video")]
-            FilmFormat::Mp4 => Ok(Self::Mp4(Box::new(av1::Writer::begin(out, facts)?))),
+            FilmFormat::Mp4 => Ok(Self::Mp4(Box::new(av1::Av1Writer::begin(out, facts)?))),
             #[cfg(not(feature = "video"))]
             FilmFormat::Mp4 => Err(io::Error::new(
                 io::ErrorKind::Unsupported,

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 
 use super::facts::FilmFacts;
 
-pub struct Writer<W: Write> {
+pub struct Y4mWriter<W: Write> {
     out: W,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> Y4mWriter<W> {
     pub(super) fn begin(mut out: W, facts: FilmFacts) -> io::Result<Self> {
         let ([width, height], rate) = (facts.size, facts.rate);
         let (n, d) = (rate.numerator, rate.denominator);

@@ -8,14 +8,14 @@ use rand_pcg::Pcg64;
 const BLOCKS: u32 = 200;
 
 /// Random accesses around a moving position, like accesses of a raster.
-fn accesses() -> Vec<(u32, Access)> {
+fn accesses() -> Vec<(u32, CacheAccess)> {
     let mut rng = Pcg64::seed_from_u64(3);
     let access = |number: u32| {
         let block = (number / 50 + rng.random_range(0..40_u32)) % BLOCKS;
         let access = match rng.random_range(0..4_u8) {
-            0 => Access::WriteWhole,
-            1 => Access::Write,
-            _ => Access::Read,
+            0 => CacheAccess::WriteWhole,
+            1 => CacheAccess::Write,
+            _ => CacheAccess::Read,
         };
         (block, access)
     };
@@ -50,7 +50,7 @@ fn misses_fall_with_the_size() {
 fn an_unbounded_cache_writes_each_dirty_block_once_and_reads_none() {
     let mut dirty: Vec<u32> = accesses()
         .into_iter()
-        .filter_map(|(block, access)| (access != Access::Read).then_some(block))
+        .filter_map(|(block, access)| (access != CacheAccess::Read).then_some(block))
         .collect();
     dirty.sort_unstable();
     dirty.dedup();
@@ -62,17 +62,19 @@ fn an_unbounded_cache_writes_each_dirty_block_once_and_reads_none() {
 fn clear_and_wholly_written_blocks_are_not_fetched() {
     let mut cache = BlockCache::new(Capacity::Bytes(256), 3);
     let read = |cache: &BlockCache| cache.traffic().read;
-    cache.access(0, Access::Read, |_| unreachable!());
-    cache.access(1, Access::Write, |_| unreachable!());
+    cache.access(0, CacheAccess::Read, |_| unreachable!());
+    cache.access(1, CacheAccess::Write, |_| unreachable!());
     assert_eq!(read(&cache), 0);
     // Block 1 is dirty and leaves packed; block 0 is still clear.
-    cache.access(0, Access::Write, |block| 128 + u64::from(block));
+    cache.access(0, CacheAccess::Write, |block| 128 + u64::from(block));
     assert_eq!((read(&cache), cache.traffic().write), (0, 129));
-    cache.access(1, Access::WriteWhole, |_| 64);
+    cache.access(1, CacheAccess::WriteWhole, |_| 64);
     assert_eq!((read(&cache), cache.traffic().write), (0, 193));
-    cache.access(0, Access::Read, |_| 192);
+    cache.access(0, CacheAccess::Read, |_| 192);
     assert_eq!(read(&cache), 64);
-    cache.access(1, Access::Read, |_| unreachable!("block 0 is not dirty"));
+    cache.access(1, CacheAccess::Read, |_| {
+        unreachable!("block 0 is not dirty")
+    });
     assert_eq!((read(&cache), cache.stored_bytes(1)), (256, 192));
 }
 
@@ -80,7 +82,7 @@ fn clear_and_wholly_written_blocks_are_not_fetched() {
 fn the_least_recently_used_block_leaves() {
     let mut cache = BlockCache::new(Capacity::Bytes(512), 4);
     for block in [0, 1, 0, 2] {
-        cache.access(block, Access::Write, |block| {
+        cache.access(block, CacheAccess::Write, |block| {
             assert_eq!(block, 1);
             64
         });

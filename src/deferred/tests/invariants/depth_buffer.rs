@@ -1,11 +1,11 @@
 //! The depth buffer, against contents worked out by hand.
 
 use quadrille_deferred::hits::Hit;
-use quadrille_deferred::memory::depth_buffer::{DepthBuffer, DepthFormat, DepthRule};
+use quadrille_deferred::memory::depth_buffer::{DepthBlocks, DepthFormat, DepthRule};
 use quadrille_deferred::memory::spec::MemorySpec;
 
-fn buffer(samples: usize) -> DepthBuffer {
-    DepthBuffer::new(&MemorySpec::default(), DepthFormat::D24, samples).unwrap()
+fn buffer(samples: usize) -> DepthBlocks {
+    DepthBlocks::new(&MemorySpec::default(), DepthFormat::D24, samples).unwrap()
 }
 
 fn hits(depths: &[f32]) -> Vec<Hit> {
@@ -57,7 +57,7 @@ fn hidden_hits_and_clear_blocks_read_no_depths() {
         depth_cache_bytes: 256,
         ..MemorySpec::default()
     };
-    let mut buffer = DepthBuffer::new(&spec, DepthFormat::D24, 128).unwrap();
+    let mut buffer = DepthBlocks::new(&spec, DepthFormat::D24, 128).unwrap();
     let full = hits(&[0.5; 64]);
     for first in [0, 64] {
         assert_eq!(

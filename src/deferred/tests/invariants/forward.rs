@@ -13,7 +13,7 @@ use quadrille_deferred::camera::motion::SceneMotion;
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_deferred::forward::memo::Memo;
 use quadrille_deferred::frame::StochasticFrame;
-use quadrille_deferred::geometry::Layer;
+use quadrille_deferred::geometry::DrawLayer;
 use quadrille_deferred::hits::{HitChunk, HitStream};
 use quadrille_deferred::settings::DeferredSettings;
 use quadrille_deferred::shading::spid::Spid;
@@ -30,7 +30,7 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    fn draw(&mut self, chunk: &HitChunk, layer: Layer) {
+    fn draw(&mut self, chunk: &HitChunk, layer: DrawLayer) {
         for (quad, hits, kept) in chunk.blocks() {
             let first = self.frame.visible.block(quad.block);
             let mut left = quad.coverage;
@@ -52,7 +52,7 @@ impl Forward<'_> {
                 if kept >> sample & 1 == 0 {
                     continue;
                 }
-                if layer == Layer::Blended {
+                if layer == DrawLayer::Blended {
                     let behind = self.colours[at];
                     let over = |own: f32, behind: f32| own * alpha + behind * (1.0 - alpha);
                     let [r, g, b] = [0, 1, 2].map(|k| over([r, g, b][k], behind[k]));
@@ -81,7 +81,11 @@ fn drawn_forward(
         depths: vec![0.0; samples],
         colours: vec![[0.0; 4]; samples],
     };
-    for layer in [Layer::Opaque, Layer::AlphaTested, Layer::Blended] {
+    for layer in [
+        DrawLayer::Opaque,
+        DrawLayer::AlphaTested,
+        DrawLayer::Blended,
+    ] {
         frame.each_chunk(layer, &mut |chunk| forward.draw(chunk, layer));
     }
     let [width, height] = frame.view.size();
@@ -109,7 +113,7 @@ fn sorting_and_forward_shading_draw_the_same_picture() {
             },
         );
         let [mut hits, mut kept] = [0, 0];
-        let mut forward_raster = frame.each_chunk(Layer::AlphaTested, &mut |chunk| {
+        let mut forward_raster = frame.each_chunk(DrawLayer::AlphaTested, &mut |chunk| {
             for (quad, _, of_quad) in chunk.blocks() {
                 assert_eq!(of_quad & !quad.coverage, 0);
                 hits += quad.coverage.count_ones();
@@ -117,8 +121,8 @@ fn sorting_and_forward_shading_draw_the_same_picture() {
             }
         });
         assert!(4 * kept > hits && 4 * kept < 3 * hits, "{kept} of {hits}");
-        assert!(frame.geometry.count(Layer::Blended) > 10);
-        forward_raster.add(&frame.each_chunk(Layer::Blended, &mut |_| ()));
+        assert!(frame.geometry.count(DrawLayer::Blended) > 10);
+        forward_raster.add(&frame.each_chunk(DrawLayer::Blended, &mut |_| ()));
         assert!(forward_raster.hits > u64::from(hits) + 1000);
         for background in [None, Some([0.2, 0.5, 0.1])].map(Background::new) {
             shaded(&source, &frame, |shader| {

@@ -34,7 +34,7 @@ use quadrille_deferred::backend::tiles::{TiledOutcome, TiledPass};
 use quadrille_deferred::camera::lens::Lens;
 use quadrille_deferred::camera::motion::SceneMotion;
 use quadrille_deferred::frame::StochasticFrame;
-use quadrille_deferred::geometry::Layer;
+use quadrille_deferred::geometry::DrawLayer;
 use quadrille_deferred::hits::HitStream;
 use quadrille_deferred::raster::lanes::TestView;
 use quadrille_deferred::raster::sample_test::{Sample, sample_test};
@@ -55,7 +55,7 @@ use scenes::{Random, blurs, camera, frame, mesh, soup};
 fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
     let chunks = frame.geometry.chunks.iter();
     chunks
-        .flat_map(|c| c.layer(Layer::Opaque).iter().copied())
+        .flat_map(|c| c.layer(DrawLayer::Opaque).iter().copied())
         .collect()
 }
 
@@ -380,7 +380,7 @@ fn the_ordered_hits_lead_to_the_same_samples() {
         let mut spids = vec![Spid::BACKGROUND; frame.visible.spids.len()];
         let mut depths = vec![0.0; spids.len()];
         let (mut hits, mut last) = (0, 0);
-        frame.each_chunk(Layer::Opaque, &mut |chunk| {
+        frame.each_chunk(DrawLayer::Opaque, &mut |chunk| {
             for quad in &chunk.quads {
                 assert!(quad.primitive >= last && quad.coverage != 0);
                 last = quad.primitive;

@@ -33,7 +33,7 @@ fn random_entries(count: u32, primitive: u32, morton: u32, seed: u64) -> Vec<Sor
 
 #[test]
 fn order_is_that_of_a_stable_sort() {
-    let mut sort = RadixSort::new(true);
+    let mut sort = TileSort::new(true);
     for (seed, (primitive, morton, passes)) in (0..).zip([
         (0, 0, 0),
         (1, 0, 1),
@@ -64,7 +64,7 @@ fn order_is_that_of_a_stable_sort() {
 #[test]
 fn a_pass_reads_one_plane_and_moves_all() {
     let mut entries = random_entries(4096, 0xffff, 0xff_ffff, 7);
-    let counters = RadixSort::new(false).sort(&mut entries, 18);
+    let counters = TileSort::new(false).sort(&mut entries, 18);
     // Five planes and 18 bits: 1 + 2 * (5 + 2.25) bytes per entry and pass.
     assert_eq!((counters.passes, counters.identifiers), (5, 4096));
     assert_eq!(counters.raw_bytes * 2, 5 * 4096 * 31);
@@ -73,7 +73,7 @@ fn a_pass_reads_one_plane_and_moves_all() {
 
 #[test]
 fn coherent_tiles_pack_well_and_random_ones_do_not() {
-    let mut sort = RadixSort::new(true);
+    let mut sort = TileSort::new(true);
     let share = |counters: SortCounters| counters.packed_bytes as f64 / counters.raw_bytes as f64;
     let mut random = random_entries(1 << 14, 0xffff, 0xffff, 1);
     assert!(share(sort.sort(&mut random, 18)) > 0.7);

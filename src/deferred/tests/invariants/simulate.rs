@@ -2,7 +2,7 @@
 
 use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::forward::{PipelineOutcome, QuadShading};
-use quadrille_deferred::geometry::Layer;
+use quadrille_deferred::geometry::DrawLayer;
 use quadrille_deferred::hits::{Hit, HitChunk, HitStream, QuadHits};
 use quadrille_deferred::memory::depth_buffer::DepthFormat;
 use quadrille_deferred::memory::spec::MemorySpec;
@@ -87,22 +87,22 @@ impl HitStream for Rectangles {
     fn samples(&self) -> u32 {
         self.samples
     }
-    fn each_chunk(&self, layer: Layer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters {
+    fn each_chunk(&self, layer: DrawLayer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters {
         let middle = self.opaque / 2;
         let tested = self.opaque + 1;
         let blended = tested + self.tested;
         match layer {
-            Layer::Opaque => {
+            DrawLayer::Opaque => {
                 consume(&self.chunk(1..middle));
                 consume(&self.chunk(middle..tested));
             }
-            Layer::AlphaTested => {
+            DrawLayer::AlphaTested => {
                 let mut chunk = self.chunk(tested..blended);
                 let quads = chunk.quads.iter();
                 chunk.kept = quads.map(|q| q.coverage & 0x0f33_5a5a_ff00_9669).collect();
                 consume(&chunk);
             }
-            Layer::Blended => consume(&self.chunk(blended..blended + self.blended)),
+            DrawLayer::Blended => consume(&self.chunk(blended..blended + self.blended)),
         }
         RasterCounters::default()
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::super::build::MAX_VERTICES;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
-use quadrille_scene::formats::gltf::{BufferStore, Document, Primitive};
+use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, GltfPrimitive};
 
 /// Limit on the decoded attributes of a vertex, in bytes: 16 of four 32-bit numbers.
 const MAX_VERTEX_BYTES: u64 = 256;
@@ -26,7 +26,7 @@ struct Compressed {
 }
 
 /// Decodes the primitives whose accessors have no elements otherwise, and supplies these.
-pub(super) fn supply(document: &Document, store: &mut BufferStore<'_>) -> Result<()> {
+pub(super) fn supply(document: &GltfDocument, store: &mut BufferStore<'_>) -> Result<()> {
     // A stream of a few bytes may describe millions of equal vertices, so their number bounds all streams together.
     let mut vertices = 0_u64;
     for (at, mesh) in document.meshes.iter().enumerate() {
@@ -82,7 +82,7 @@ fn decode(
 
 /// Supplies the accessors of a primitive from its mesh.
 fn supply_primitive(
-    primitive: &Primitive,
+    primitive: &GltfPrimitive,
     compressed: &Compressed,
     mesh: &Mesh,
     place: &str,

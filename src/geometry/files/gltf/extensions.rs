@@ -10,7 +10,7 @@ use serde::{Deserialize, de::DeserializeSeed};
 use super::super::build::MeshBuilder;
 use super::draco::DRACO;
 use quadrille_base::error::Result;
-use quadrille_scene::formats::gltf::Document;
+use quadrille_scene::formats::gltf::GltfDocument;
 
 /// Extensions that are read.
 const READ: [&str; 10] = [
@@ -67,7 +67,7 @@ const MATERIAL_PREFIX: &str = "KHR_materials_";
 /// Refuses a document that requires an extension which changes more than colours and is not read, and names every
 /// other extension that is left out and may change the picture.
 pub(super) fn check(
-    document: &Document,
+    document: &GltfDocument,
     uses: &ExtensionUses,
     builder: &mut MeshBuilder,
     path: &Path,
@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for ExtensionUses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let mut uses = BTreeMap::new();
         let document = JsonValue {
-            place: Place::Document,
+            place: Place::GltfDocument,
             is_extensions: false,
             uses: &mut uses,
         };
@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for ExtensionUses {
 /// Place of a value in a document, which is written only where an extension is found.
 #[derive(Clone, Copy)]
 enum Place<'p> {
-    Document,
+    GltfDocument,
     Member(&'p Place<'p>, &'p str),
     Item(&'p Place<'p>, u64),
 }
@@ -116,8 +116,8 @@ enum Place<'p> {
 impl fmt::Display for Place<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Document => formatter.write_str("the document"),
-            Self::Member(Place::Document, name) => formatter.write_str(name),
+            Self::GltfDocument => formatter.write_str("the document"),
+            Self::Member(Place::GltfDocument, name) => formatter.write_str(name),
             Self::Member(object, name) => write!(formatter, "{object}.{name}"),
             Self::Item(array, at) => write!(formatter, "{array}[{at}]"),
         }

@@ -25,7 +25,7 @@ use materials::Materials;
 use primitive::{CheckedPrimitive, Pose};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::formats::gltf::{
-    BufferStore, Document, MeshInstance, PlacedNodes, Placement, instances, split,
+    BufferStore, GltfDocument, MeshInstance, NodePlacement, PlacedNodes, instances, split,
 };
 use serde::Deserialize;
 use skin::Skins;
@@ -39,7 +39,7 @@ pub(crate) fn read(
     files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
-    let document: Document = members(json, path)?;
+    let document: GltfDocument = members(json, path)?;
     check_version(&document, path)?;
     let scenery: Scenery = members(json, path)?;
     let mut builder = MeshBuilder::new(path, texture_bytes);
@@ -119,7 +119,7 @@ fn sampled_positions<'a>(
     instances: &'a [MeshInstance],
     shapes: &[Vec<CheckedPrimitive<'_>>],
     store: &BufferStore<'_>,
-    placement: impl Fn(&'a MeshInstance) -> Result<&'a Placement>,
+    placement: impl Fn(&'a MeshInstance) -> Result<&'a NodePlacement>,
 ) -> Result<[Vec<[f64; 3]>; 2]> {
     let drawn = |instance: &'a MeshInstance| {
         let shapes = (0..shapes[instance.mesh].len()).map(move |shape| [instance.mesh, shape]);
@@ -144,7 +144,7 @@ fn sampled_positions<'a>(
     Ok([placed, single])
 }
 
-fn check_version(document: &Document, path: &Path) -> Result<()> {
+fn check_version(document: &GltfDocument, path: &Path) -> Result<()> {
     let asset = &document.asset;
     let least = asset.min_version.as_deref().unwrap_or("2.0");
     if !asset.version.starts_with("2.") || least != "2.0" {

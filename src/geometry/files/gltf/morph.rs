@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::super::build::MeshBuilder;
 use quadrille_base::error::Result;
-use quadrille_scene::formats::gltf::{BufferStore, Document, MeshInstance, Primitive};
+use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, GltfPrimitive, MeshInstance};
 
 /// Limit on the displacements of all instances. Targets may share accessors, so the size of the file does
 /// not bound them.
 pub(super) const MAX_DISPLACEMENTS: u64 = 1 << 26;
 
 /// The weights of an instance's morph targets, from its node or else from its mesh.
-pub(super) fn weights<'d>(document: &'d Document, instance: &MeshInstance) -> &'d [f32] {
+pub(super) fn weights<'d>(document: &'d GltfDocument, instance: &MeshInstance) -> &'d [f32] {
     let own = document.nodes[instance.node].weights.as_deref();
     own.unwrap_or(&document.meshes[instance.mesh].weights)
 }
@@ -27,7 +27,7 @@ fn active<'t>(
 
 /// Number of targets that displace the vertices of a primitive. Displacements of other attributes than positions
 /// and normals are left out with a warning.
-pub(super) fn count(primitive: &Primitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
+pub(super) fn count(primitive: &GltfPrimitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
     let mut count = 0;
     for (target, _) in active(&primitive.targets, weights) {
         count += 1;

@@ -10,7 +10,9 @@ use super::skin::SkinnedVertices;
 use super::texture_mapping::TextureMapping;
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
-use quadrille_scene::formats::gltf::{BufferStore, Document, MeshInstance, Placement, Primitive};
+use quadrille_scene::formats::gltf::{
+    BufferStore, GltfDocument, GltfPrimitive, MeshInstance, NodePlacement,
+};
 
 /// Sets of four joints and weights that are read for each vertex.
 const INFLUENCE_SETS: usize = 2;
@@ -41,7 +43,7 @@ pub(super) struct Pose<'a> {
     /// Weights of the morph targets.
     pub(super) weights: &'a [f32],
     /// Maps of the joints of its skin, if it has one.
-    pub(super) joints: Option<&'a [Placement]>,
+    pub(super) joints: Option<&'a [NodePlacement]>,
 }
 
 /// A primitive whose attributes are consistent; their values are not yet read.
@@ -55,7 +57,7 @@ pub(crate) struct CheckedPrimitive<'a> {
     colour: Option<usize>,
     /// Accessors of joints and weights by set.
     influences: Vec<[usize; 2]>,
-    pub(crate) json: &'a Primitive,
+    pub(crate) json: &'a GltfPrimitive,
     pub(crate) vertices: usize,
     /// Length of the sequence of indices.
     indices: usize,
@@ -65,9 +67,9 @@ impl<'a> CheckedPrimitive<'a> {
     /// Checks the primitive at `place` of the document. One without triangles gives `None` and a
     /// warning.
     pub(super) fn of(
-        json: &'a Primitive,
+        json: &'a GltfPrimitive,
         place: String,
-        (document, materials): (&Document, &[Material]),
+        (document, materials): (&GltfDocument, &[Material]),
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Option<Self>> {
@@ -215,7 +217,7 @@ impl<'a> CheckedPrimitive<'a> {
         &self,
         instance: &MeshInstance,
         weights: &[f32],
-        skinned: impl Fn(usize) -> Option<Placement>,
+        skinned: impl Fn(usize) -> Option<NodePlacement>,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Vec<Corner>> {

@@ -7,7 +7,7 @@ use super::super::build::MeshBuilder;
 use super::json::Skin;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
-use quadrille_scene::formats::gltf::{BufferStore, PlacedNodes, Placement};
+use quadrille_scene::formats::gltf::{BufferStore, NodePlacement, PlacedNodes};
 
 /// Limit on the joints and matrices of all skins. Several skins may share matrices, so the size of the
 /// file does not bound them.
@@ -15,7 +15,7 @@ const MAX_JOINTS: u64 = 1 << 20;
 
 /// The skins of a document, each as the maps of its joints from the mesh to the world; `None` for a skin that
 /// is left out.
-pub(super) struct Skins(Vec<Option<Vec<Placement>>>);
+pub(super) struct Skins(Vec<Option<Vec<NodePlacement>>>);
 
 impl Skins {
     /// Reads the skins of a document. One whose joints are not in the scene is left out with a warning.
@@ -43,7 +43,7 @@ impl Skins {
             Error::check_limit("joints of skins", MAX_JOINTS, joints)?;
             let inverses = match skin.inverse_bind_matrices {
                 Some(accessor) => inverse_bind_maps(accessor, store)?,
-                None => vec![Placement::identity(); count],
+                None => vec![NodePlacement::identity(); count],
             };
             let joints = skin.joints.iter().zip(&inverses);
             let maps = joints.map(|(joint, inverse)| Some(nodes.get(joint)?.after(inverse)));
@@ -63,16 +63,16 @@ impl Skins {
         &self,
         at: usize,
         store: &BufferStore<'_>,
-    ) -> Result<Option<&[Placement]>> {
+    ) -> Result<Option<&[NodePlacement]>> {
         Ok(store.get(&self.0, at, "skins")?.as_deref())
     }
 }
 
 /// The maps of an accessor of matrices.
-fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<Placement>> {
+fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<NodePlacement>> {
     let matrices = store.vectors::<16>(at)?.into_iter();
     let maps = matrices.map(|matrix| {
-        Placement::of_matrix(matrix.map(f64::from)).ok_or_else(|| {
+        NodePlacement::of_matrix(matrix.map(f64::from)).ok_or_else(|| {
             let place = format!("accessors[{at}]");
             store.malformed(place, "affine inverse bind matrices", "a projective one")
         })
@@ -88,14 +88,14 @@ struct Influences {
 
 /// Maps of the vertices of a skinned primitive.
 pub(super) struct SkinnedVertices<'a> {
-    joints: &'a [Placement],
+    joints: &'a [NodePlacement],
     sets: Vec<Influences>,
 }
 
 impl<'a> SkinnedVertices<'a> {
     /// Reads the joints and weights of a primitive at `place` from the accessors of each set.
     pub(super) fn of(
-        joints: &'a [Placement],
+        joints: &'a [NodePlacement],
         accessors: &[[usize; 2]],
         place: &str,
         store: &BufferStore<'_>,
@@ -119,7 +119,7 @@ impl<'a> SkinnedVertices<'a> {
     }
 
     /// Returns the map of a vertex, or `None` for one without weights.
-    pub(super) fn placement(&self, vertex: usize) -> Option<Placement> {
+    pub(super) fn placement(&self, vertex: usize) -> Option<NodePlacement> {
         let influences = || {
             let sets = self.sets.iter();
             sets.flat_map(|set| set.joints[vertex].into_iter().zip(set.weights[vertex]))
@@ -127,6 +127,6 @@ impl<'a> SkinnedVertices<'a> {
         let sum: f64 = influences().map(|(_, weight)| f64::from(weight)).sum();
         let joint =
             |(joint, weight): (u32, f32)| (f64::from(weight) / sum, &self.joints[joint as usize]);
-        (sum > 0.0).then(|| Placement::weighted(influences().map(joint)))
+        (sum > 0.0).then(|| NodePlacement::weighted(influences().map(joint)))
     }
 }

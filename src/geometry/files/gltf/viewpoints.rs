@@ -9,7 +9,7 @@ use super::super::camera::FileCamera;
 use super::super::light::{LightKind, PunctualLight, SpotCone};
 use super::json::{Camera, Light, Scenery};
 use quadrille_base::error::Result;
-use quadrille_scene::formats::gltf::{BufferStore, Document, PlacedNodes, Placement};
+use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, NodePlacement, PlacedNodes};
 
 /// Intensity of a light that states none.
 const INTENSITY: f32 = 1.0;
@@ -18,7 +18,7 @@ const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Reads the lights into the mesh, and returns the cameras, in the order of their nodes.
 pub(super) fn read(
-    (document, scenery): (&Document, &Scenery),
+    (document, scenery): (&GltfDocument, &Scenery),
     placed: &PlacedNodes,
     store: &BufferStore<'_>,
     builder: &mut MeshBuilder,
@@ -61,7 +61,7 @@ pub(super) fn read(
 fn read_camera(
     camera: &Camera,
     (index, name): (usize, String),
-    placement: &Placement,
+    placement: &NodePlacement,
     store: &BufferStore<'_>,
     builder: &mut MeshBuilder,
 ) -> Result<Option<FileCamera>> {
@@ -104,7 +104,7 @@ fn read_camera(
 
 /// Rotation from the world to the view (x right, y down, z forward) and position of a camera; `None` if
 /// the node's map is singular or not finite.
-fn view(placement: &Placement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
+fn view(placement: &NodePlacement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
     let (linear, eye) = placement.parts();
     let axis = |k: usize| {
         linear
@@ -123,7 +123,7 @@ fn view(placement: &Placement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
 fn read_light(
     light: &Light,
     index: usize,
-    placement: &Placement,
+    placement: &NodePlacement,
     store: &BufferStore<'_>,
 ) -> Result<PunctualLight> {
     let wrong = |field: &str, expected: &str, found: String| {

@@ -7,7 +7,7 @@ use super::super::mesh::{Corner, NONE};
 use super::vertices::ColourColumns;
 use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
-use quadrille_scene::formats::ply::{Element, Kind, Row, to_count};
+use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, to_count};
 
 /// Number between two strips of triangles in one list.
 const STRIP_END: f64 = -1.0;
@@ -28,11 +28,11 @@ impl FaceColumns {
     pub(super) fn of(element: &Element, path: &Path) -> Result<Self> {
         let list = |name: &str| {
             let mut properties = element.properties.iter();
-            properties.position(|p| p.name == name && matches!(p.kind, Kind::List { .. }))
+            properties.position(|p| p.name == name && matches!(p.kind, PropertyKind::List { .. }))
         };
         let scalar = |name: &str| {
             let mut properties = element.properties.iter();
-            properties.position(|p| p.name == name && matches!(p.kind, Kind::Scalar(_)))
+            properties.position(|p| p.name == name && matches!(p.kind, PropertyKind::Scalar(_)))
         };
         Ok(Self {
             vertices: vertex_list(element, path)?,
@@ -52,7 +52,8 @@ impl FaceColumns {
 /// Returns the column of the list of vertices of an element's polygons or strips.
 pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
     let is_list = |name: &str, kind| {
-        matches!(kind, Kind::List { .. }) && ["vertex_indices", "vertex_index"].contains(&name)
+        matches!(kind, PropertyKind::List { .. })
+            && ["vertex_indices", "vertex_index"].contains(&name)
     };
     let mut properties = element.properties.iter();
     let column = properties.position(|property| is_list(&property.name, property.kind));
@@ -85,7 +86,7 @@ impl Polygons {
     pub(super) fn read(
         &mut self,
         columns: &FaceColumns,
-        row: &Row,
+        row: &PlyRow,
         count: u64,
         builder: &mut MeshBuilder,
     ) -> Result<Result<(), Mismatch>> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::build::finite;
 use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
-use quadrille_scene::formats::ply::{Element, Kind, Row, Scalar};
+use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, Scalar};
 
 /// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
@@ -35,7 +35,7 @@ impl ColourColumns {
     pub(super) fn of(element: &Element) -> Option<Self> {
         let column = |name: &str| {
             let at = element.properties.iter().position(|p| p.name == name)?;
-            let Kind::Scalar(scalar) = element.properties[at].kind else {
+            let PropertyKind::Scalar(scalar) = element.properties[at].kind else {
                 return None;
             };
             // Numbers of other types are brought into 0 to 1 once all of them are known.
@@ -64,7 +64,7 @@ impl ColourColumns {
     }
 
     /// The colour of a vertex or a face as it is stored, in sRGB as scanners and editors write.
-    pub(super) fn value(&self, row: &Row) -> Result<[f32; 4], Mismatch> {
+    pub(super) fn value(&self, row: &PlyRow) -> Result<[f32; 4], Mismatch> {
         let scaled = |(at, scale): (usize, f32)| numbers(row, [at]).map(|[value]| value * scale);
         let [r, g, b] = self.channels;
         let alpha = self.alpha.map_or(Ok(1.0), scaled)?;
@@ -76,7 +76,7 @@ impl VertexColumns {
     pub(super) fn of(element: &Element, path: &Path) -> Result<Self> {
         let scalar = |name: &str| {
             let at = element.properties.iter().position(|p| p.name == name)?;
-            matches!(element.properties[at].kind, Kind::Scalar(_)).then_some(at)
+            matches!(element.properties[at].kind, PropertyKind::Scalar(_)).then_some(at)
         };
         let mut position = [0; 3];
         for (at, name) in position.iter_mut().zip(["x", "y", "z"]) {
@@ -95,8 +95,12 @@ impl VertexColumns {
 
     /// Whether the file holds positions in single precision.
     pub(super) fn has_single_positions(&self, element: &Element) -> bool {
-        let is_single =
-            |at: usize| matches!(element.properties[at].kind, Kind::Scalar(Scalar::F32));
+        let is_single = |at: usize| {
+            matches!(
+                element.properties[at].kind,
+                PropertyKind::Scalar(Scalar::F32)
+            )
+        };
         self.position.into_iter().any(is_single)
     }
 
@@ -111,7 +115,7 @@ impl VertexColumns {
             .chain(colour)
     }
 
-    pub(super) fn values(&self, row: &Row) -> Result<VertexValues, Mismatch> {
+    pub(super) fn values(&self, row: &PlyRow) -> Result<VertexValues, Mismatch> {
         let position = self.position.map(|at| number(row, at));
         finite(position.map(narrow))?;
         let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
@@ -138,10 +142,10 @@ fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     Some(found)
 }
 
-fn numbers<const N: usize>(row: &Row, at: [usize; N]) -> Result<[f32; N], Mismatch> {
+fn numbers<const N: usize>(row: &PlyRow, at: [usize; N]) -> Result<[f32; N], Mismatch> {
     finite(at.map(|at| narrow(number(row, at))))
 }
 
-fn number(row: &Row, at: usize) -> f64 {
+fn number(row: &PlyRow, at: usize) -> f64 {
     row.property(at).first().copied().unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::container::{Resolve, read_uri};
-use super::json::{Accessor, Document, named as named_extension};
+use super::json::{Accessor, GltfDocument, named as named_extension};
 use crate::formats::ply::{Encoding, read_number};
 use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
@@ -17,7 +17,7 @@ const MIN_ZEROS: usize = 1 << 16;
 
 /// Buffers of a document.
 pub struct BufferStore<'a> {
-    document: &'a Document,
+    document: &'a GltfDocument,
     /// Bytes of each buffer, or the reason why there are none, which is an error only if it is used.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
     /// Bytes of accessors whose elements come from a compressed extension, by the index of the accessor.
@@ -56,7 +56,7 @@ impl<'s> Strided<'s> {
 impl<'a> BufferStore<'a> {
     /// Reads the buffers of `document`; `binary` is the buffer of a GLB.
     pub fn new(
-        document: &'a Document,
+        document: &'a GltfDocument,
         binary: Option<&'a [u8]>,
         path: &Path,
         resolve: &mut Resolve<'_>,

@@ -2,8 +2,8 @@
 //! `EXT_mesh_gpu_instancing`.
 
 use super::accessor::BufferStore;
-use super::json::{Document, Instancing};
-use super::nodes::{PlacedNodes, Placement};
+use super::json::{GltfDocument, Instancing};
+use super::nodes::{NodePlacement, PlacedNodes};
 use quadrille_base::error::{Error, Result};
 
 /// Limit on the instances of all nodes. Several nodes may share one list, so the size of the file does not
@@ -17,13 +17,13 @@ pub struct MeshInstance {
     /// Index of its mesh.
     pub mesh: usize,
     /// Placement of the mesh in the world.
-    pub placement: Placement,
+    pub placement: NodePlacement,
 }
 
 /// Returns the meshes of the visible nodes in their order, and the instances of a node in the order of its
 /// list.
 pub fn instances(
-    document: &Document,
+    document: &GltfDocument,
     placed: &PlacedNodes,
     store: &BufferStore<'_>,
 ) -> Result<Vec<MeshInstance>> {
@@ -49,10 +49,10 @@ pub fn instances(
 /// The placements in the list of a node, which come after `before` others.
 fn listed(
     list: &Instancing,
-    (node, outer): (usize, Placement),
+    (node, outer): (usize, NodePlacement),
     before: usize,
     store: &BufferStore<'_>,
-) -> Result<Vec<Placement>> {
+) -> Result<Vec<NodePlacement>> {
     let mut counts = Vec::new();
     for at in list.attributes.values() {
         counts.push(store.accessor(*at)?.count);
@@ -71,7 +71,7 @@ fn listed(
     let scales = values(accessor("SCALE"), [1.0; 3], count, store)?;
     let parts = translations.into_iter().zip(rotations).zip(scales);
     let placements = parts.map(|((translation, rotation), scale)| {
-        let inner = Placement::scaled(
+        let inner = NodePlacement::scaled(
             scale.map(f64::from),
             rotation.map(f64::from),
             translation.map(f64::from),

@@ -11,7 +11,7 @@ use quadrille_base::error::{Error, Result};
 /// The JSON of a glTF 2.0 file. Fields have the names and meanings of its specification.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct GltfDocument {
     /// Metadata.
     pub asset: Asset,
     /// Names of all extensions in use.
@@ -28,7 +28,7 @@ pub struct Document {
     pub nodes: Vec<Node>,
     /// All meshes.
     #[serde(default)]
-    pub meshes: Vec<Mesh>,
+    pub meshes: Vec<GltfMesh>,
     #[serde(default)]
     pub(crate) accessors: Vec<Accessor>,
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct Document {
     pub(crate) buffers: Vec<Buffer>,
 }
 
-impl Document {
+impl GltfDocument {
     /// Refuses a document that requires an extension for which `is_read` does not hold.
     ///
     /// # Errors
@@ -132,8 +132,8 @@ pub struct NodeLight {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Mesh {
-    pub primitives: Vec<Primitive>,
+pub struct GltfMesh {
+    pub primitives: Vec<GltfPrimitive>,
     /// Weights of the morph targets, of nodes that have none.
     pub weights: Vec<f32>,
 }
@@ -141,7 +141,7 @@ pub struct Mesh {
 /// Geometry that is drawn with one material.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Primitive {
+pub struct GltfPrimitive {
     /// Accessor of each vertex attribute, by its name.
     pub attributes: BTreeMap<String, usize>,
     /// Accessor of the indices of vertices.

@@ -12,8 +12,8 @@ mod write;
 pub use accessor::BufferStore;
 pub use container::{Resolve, percent_decoded, read_uri, split};
 pub use instances::{MeshInstance, instances};
-pub use json::{Document, Primitive, named as named_extension};
-pub use nodes::{PlacedNodes, Placement};
+pub use json::{GltfDocument, GltfPrimitive, named as named_extension};
+pub use nodes::{NodePlacement, PlacedNodes};
 
 pub(super) use splats::FORMAT;
 pub(super) use write::write;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use nalgebra::{Matrix3, Vector3};
 
 use super::accessor::BufferStore;
-use super::json::{Document, Node};
+use super::json::{GltfDocument, Node};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 
@@ -14,12 +14,12 @@ const AFFINE_TOLERANCE: f64 = 1e-6;
 
 /// An affine map into the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Placement {
+pub struct NodePlacement {
     linear: Matrix3<f64>,
     offset: Vector3<f64>,
 }
 
-impl Placement {
+impl NodePlacement {
     /// Creates the placement that leaves points where they are.
     pub fn identity() -> Self {
         Self {
@@ -140,7 +140,7 @@ pub struct PlacedNode {
     /// Index of the node.
     pub index: usize,
     /// Map of the node to the world.
-    pub placement: Placement,
+    pub placement: NodePlacement,
     /// Whether neither the node nor a node above it is hidden by `KHR_node_visibility`.
     pub is_visible: bool,
 }
@@ -160,7 +160,7 @@ impl PlacedNodes {
     /// # Errors
     /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for indices of missing nodes, for a root
     /// below itself, and for a projective matrix.
-    pub fn of(document: &Document, store: &BufferStore<'_>) -> Result<Self> {
+    pub fn of(document: &GltfDocument, store: &BufferStore<'_>) -> Result<Self> {
         let nodes = &document.nodes;
         let first = (!document.scenes.is_empty()).then_some(0);
         let roots = match document.scene.or(first) {
@@ -189,7 +189,7 @@ impl PlacedNodes {
         }
         let mut placed = Vec::new();
         let roots_alone = roots.iter().rev().filter(|root| parents[**root].is_none());
-        let identity = Placement::identity();
+        let identity = NodePlacement::identity();
         let mut open: Vec<_> = roots_alone.map(|root| (*root, identity, true)).collect();
         while let Some((at, outer, is_visible)) = open.pop() {
             // A parent may list a child twice.
@@ -197,7 +197,7 @@ impl PlacedNodes {
                 continue;
             }
             let node = &nodes[at];
-            let own = Placement::of(node).ok_or_else(|| {
+            let own = NodePlacement::of(node).ok_or_else(|| {
                 let place = format!("nodes[{at}].matrix");
                 store.malformed(place, "an affine map", "a projective one")
             })?;

@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 use super::accessor::BufferStore;
 use super::container::split;
 use super::instances::{MeshInstance, instances};
-use super::json::{Document, Primitive};
+use super::json::{GltfDocument, GltfPrimitive};
 use super::nodes::PlacedNodes;
 use crate::activation::{logit, take_linear_scales};
 use crate::bytes::Bytes;
@@ -75,7 +75,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
 
 fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let (json, binary) = split(source.bytes, source.path)?;
-    let document: Document = serde_json::from_slice(json).map_err(|error| {
+    let document: GltfDocument = serde_json::from_slice(json).map_err(|error| {
         let place = format!("JSON, line {}, column {}", error.line(), error.column());
         source.malformed(place, "a glTF document", error.to_string())
     })?;
@@ -142,7 +142,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
 }
 
 /// Warnings about settings of the extension that the program does not draw, each once.
-fn unknown_settings(document: &Document) -> BTreeSet<String> {
+fn unknown_settings(document: &GltfDocument) -> BTreeSet<String> {
     let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let extensions = primitives.filter_map(|p| p.extensions.get(SPLATTING));
     let settings = extensions.flat_map(|extension| {
@@ -171,7 +171,7 @@ fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
 }
 
 /// The buffer view of splats that are packed as SPZ.
-fn packed_view(primitive: &Primitive) -> Option<usize> {
+fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {
     let extension = primitive.extensions.get(SPLATTING)?;
     let packed = extension.get("extensions")?.get(SPZ_EXTENSION)?;
     usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
@@ -192,7 +192,7 @@ fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Res
 
 /// Reads the attributes of a primitive; scales stay as they are in the file.
 fn attributes(
-    primitive: &Primitive,
+    primitive: &GltfPrimitive,
     place: &str,
     store: &BufferStore<'_>,
     task: &Task,

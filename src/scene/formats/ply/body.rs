@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::header::{Element, Encoding, Header, Kind};
+use super::header::{Element, Encoding, Header, PropertyKind};
 use super::lines::{PlyLines, quoted};
 use super::number::{self, Number};
 use crate::scalar::Scalar;
@@ -21,14 +21,14 @@ pub struct Body<'a> {
 
 /// The values of a row.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct PlyRow {
     /// Numbers of all properties in order.
     values: Vec<f64>,
     /// End of each property's numbers in `values`.
     ends: Vec<usize>,
 }
 
-impl Row {
+impl PlyRow {
     /// The numbers of the property at `index`.
     pub fn property(&self, index: usize) -> &[f64] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -107,18 +107,18 @@ impl<'a> Body<'a> {
     pub fn rows(
         &mut self,
         element: &Element,
-        mut take: impl FnMut(&Row) -> Result<Result<(), Mismatch>>,
+        mut take: impl FnMut(&PlyRow) -> Result<Result<(), Mismatch>>,
     ) -> Result<()> {
         self.check_room(element)?;
         if element.properties.is_empty() {
             return Ok(());
         }
-        let mut row = Row::default();
+        let mut row = PlyRow::default();
         for number in 0..element.count {
             row.values.clear();
             row.ends.clear();
             row.ends.resize(element.properties.len(), 0);
-            let Row { values, ends } = &mut row;
+            let PlyRow { values, ends } = &mut row;
             self.row(element, number, |property, value| {
                 values.push(value.exact()?);
                 ends[property] = values.len();
@@ -178,7 +178,7 @@ impl<'a> Body<'a> {
     /// Reads a value of a binary body.
     fn packed_value(
         &mut self,
-        kind: Kind,
+        kind: PropertyKind,
         mut visit: impl FnMut(Number<'a>) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
         let encoding = self.encoding;
@@ -190,14 +190,14 @@ impl<'a> Body<'a> {
             )
         };
         let (scalar, skipped, size) = match kind {
-            Kind::Scalar(scalar) => {
+            PropertyKind::Scalar(scalar) => {
                 let size = scalar.size_bytes();
                 if size > rest.len() {
                     return Err(short(format!("{size} bytes")));
                 }
                 (scalar, 0, size)
             }
-            Kind::List { count, item } => {
+            PropertyKind::List { count, item } => {
                 let size = count.size_bytes();
                 if size > rest.len() {
                     return Err(short(format!("a list count of {size} bytes")));
@@ -225,7 +225,9 @@ fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
         return 2 * element.properties.len();
     }
     let size = |kind| match kind {
-        Kind::Scalar(scalar) | Kind::List { count: scalar, .. } => Scalar::size_bytes(scalar),
+        PropertyKind::Scalar(scalar) | PropertyKind::List { count: scalar, .. } => {
+            Scalar::size_bytes(scalar)
+        }
     };
     element.properties.iter().map(|p| size(p.kind)).sum()
 }
@@ -237,7 +239,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Reads a value of a text body.
 fn text_value<'a>(
-    kind: Kind,
+    kind: PropertyKind,
     words: &mut impl Iterator<Item = &'a [u8]>,
     mut visit: impl FnMut(Number<'a>) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
@@ -246,8 +248,8 @@ fn text_value<'a>(
         None => Err(("a value".to_owned(), "the end of the line".to_owned())),
     };
     match kind {
-        Kind::Scalar(scalar) => visit(next(scalar)?),
-        Kind::List { count, item } => {
+        PropertyKind::Scalar(scalar) => visit(next(scalar)?),
+        PropertyKind::List { count, item } => {
             let items = list_count(next(count)?.exact()?)?;
             (0..items).try_for_each(|_| visit(next(item)?))
         }

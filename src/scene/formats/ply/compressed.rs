@@ -6,7 +6,7 @@
 //! the higher coefficients in 8 bits each.
 
 use super::body::Body;
-use super::header::{Element, Encoding, Header, Kind};
+use super::header::{Element, Encoding, Header, PropertyKind};
 use super::layout::{antialiased_in, profile_hint};
 use super::number;
 use crate::activation::logit;
@@ -108,7 +108,7 @@ impl PackedElement<'_> {
         let mut offset = 0;
         for property in &self.element.properties {
             if property.name == name {
-                if property.kind != Kind::Scalar(scalar) {
+                if property.kind != PropertyKind::Scalar(scalar) {
                     let place = format!("element \"{}\", \"{name}\"", self.element.name);
                     return Err(source.malformed(place, scalar.name(), "another type"));
                 }
@@ -118,7 +118,7 @@ impl PackedElement<'_> {
                     number::read(bytes, scalar, encoding)
                 });
             }
-            if let Kind::Scalar(other) = property.kind {
+            if let PropertyKind::Scalar(other) = property.kind {
                 offset += other.size_bytes();
             }
         }

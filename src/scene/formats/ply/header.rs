@@ -39,7 +39,7 @@ impl Encoding {
 
 /// Kind of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PropertyKind {
     /// One number per row.
     Scalar(Scalar),
     /// A count, followed by that number of items.
@@ -56,7 +56,7 @@ pub enum Kind {
 pub struct Property {
     /// Name, unique in its element.
     pub name: String,
-    pub kind: Kind,
+    pub kind: PropertyKind,
 }
 
 /// An element: a table of the body.
@@ -115,8 +115,8 @@ impl Element {
         self.properties
             .iter()
             .map(|property| match property.kind {
-                Kind::Scalar(scalar) => Some(scalar.size_bytes()),
-                Kind::List { .. } => None,
+                PropertyKind::Scalar(scalar) => Some(scalar.size_bytes()),
+                PropertyKind::List { .. } => None,
             })
             .sum()
     }
@@ -202,13 +202,13 @@ impl Draft {
             ["format", encoding, "1.0"] => self.format(encoding)?,
             ["element", name, count] => self.element(name, count)?,
             ["property", "list", count, item, name] => {
-                let kind = Kind::List {
+                let kind = PropertyKind::List {
                     count: scalar(count)?,
                     item: scalar(item)?,
                 };
                 self.property(name, kind)?;
             }
-            ["property", kind, name] => self.property(name, Kind::Scalar(scalar(kind)?))?,
+            ["property", kind, name] => self.property(name, PropertyKind::Scalar(scalar(kind)?))?,
             ["format", ..] => return mismatch("\"format ENCODING 1.0\"", quoted(line)),
             ["element", ..] => return mismatch("\"element NAME COUNT\"", quoted(line)),
             ["property", ..] => {
@@ -256,7 +256,7 @@ impl Draft {
         Ok(())
     }
 
-    fn property(&mut self, name: &str, kind: Kind) -> Result<(), Mismatch> {
+    fn property(&mut self, name: &str, kind: PropertyKind) -> Result<(), Mismatch> {
         let Some(element) = self.elements.last_mut() else {
             return mismatch("an \"element\" line first", "a property");
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::header::{Element, Header, Kind};
+use super::header::{Element, Header, PropertyKind};
 use crate::activate;
 use crate::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::column_names::{FILTER, FIRST_CONSTANT, PLAIN, THIRD_SCALE, sh_degree_of, slot};
@@ -60,7 +60,7 @@ impl<'a> Layout<'a> {
             .map(|property| slot(&property.name, rest))
             .collect();
         for (property, slot) in element.properties.iter().zip(&slots) {
-            if slot.is_some() && matches!(property.kind, Kind::List { .. }) {
+            if slot.is_some() && matches!(property.kind, PropertyKind::List { .. }) {
                 let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
                 let expected = "one number per row";
                 return Err(Error::malformed(path, place, expected, "a list"));

@@ -13,10 +13,10 @@ mod rows;
 mod table;
 mod write;
 
-pub use body::{Body, Row};
+pub use body::{Body, PlyRow};
 pub(crate) use compress::write_compressed;
 pub use header::Header;
-pub use header::{Element, Encoding, Kind};
+pub use header::{Element, Encoding, PropertyKind};
 pub use in_place::{Ahead, SplatsInPlace};
 pub use lines::quoted;
 pub use number::{read as read_number, to_count};

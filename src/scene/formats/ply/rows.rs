@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::body::Body;
-use super::header::{Encoding, Header, Kind};
+use super::header::{Encoding, Header, PropertyKind};
 use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
 use super::number;
 use super::table::read_table;
@@ -64,12 +64,12 @@ fn needs_table(layout: &Layout<'_>) -> bool {
     let is_fine = |name: &str| {
         let own = properties.iter().find(|property| property.name == name);
         own.is_some_and(
-            |own| matches!(own.kind, Kind::Scalar(scalar) if scalar.is_finer_than_f32()),
+            |own| matches!(own.kind, PropertyKind::Scalar(scalar) if scalar.is_finer_than_f32()),
         )
     };
     let has_lists = properties
         .iter()
-        .any(|property| matches!(property.kind, Kind::List { .. }));
+        .any(|property| matches!(property.kind, PropertyKind::List { .. }));
     // Tables hold no lists.
     layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
 }
@@ -150,7 +150,7 @@ pub(super) fn read_fixed(
 fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     let (mut offset, mut fields) = (0, Vec::new());
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
-        if let Kind::Scalar(scalar) = property.kind {
+        if let PropertyKind::Scalar(scalar) = property.kind {
             if let Some(slot) = *slot {
                 fields.push(FixedField {
                     offset,

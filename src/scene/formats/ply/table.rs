@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::body::Body;
-use super::header::{Element, Encoding, Header, Kind};
+use super::header::{Element, Encoding, Header, PropertyKind};
 use super::layout::{COLOURS, LOSSES, Layout, NAME, antialiased_in, comments_of, profile_hint};
 use super::number;
 use crate::column_names::{FIRST_CONSTANT, PLAIN};
@@ -81,14 +81,14 @@ fn take_plain_colour(column: &mut Column) {
     PLAIN[FIRST_CONSTANT + channel].clone_into(&mut column.name);
 }
 
-fn is_list(kind: Kind) -> bool {
-    matches!(kind, Kind::List { .. })
+fn is_list(kind: PropertyKind) -> bool {
+    matches!(kind, PropertyKind::List { .. })
 }
 
 fn scalars(element: &Element) -> impl Iterator<Item = (&str, Scalar)> {
     element.properties.iter().filter_map(|p| match p.kind {
-        Kind::Scalar(scalar) => Some((p.name.as_str(), scalar)),
-        Kind::List { .. } => None,
+        PropertyKind::Scalar(scalar) => Some((p.name.as_str(), scalar)),
+        PropertyKind::List { .. } => None,
     })
 }
 

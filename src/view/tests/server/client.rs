@@ -17,7 +17,7 @@ use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_scene::{Camera, Intrinsics, load};
 use quadrille_suite::Program;
-use quadrille_view::{Access, Commands, Content, ListedView, Show, ShownScene, serve};
+use quadrille_view::{Access, Commands, ListedView, SceneContent, Show, ShownScene, serve};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::http::HeaderValue;
@@ -109,9 +109,9 @@ fn shown(path: &Path) -> ShownScene {
     let file = path.to_owned();
     ShownScene {
         path: path.to_owned(),
-        content: Content::Splats(Arc::new(load(path).unwrap())),
+        content: SceneContent::Splats(Arc::new(load(path).unwrap())),
         profile: Profile::default(),
-        reader: Arc::new(move || Ok(Content::Splats(Arc::new(load(&file)?)))),
+        reader: Arc::new(move || Ok(SceneContent::Splats(Arc::new(load(&file)?)))),
     }
 }
 
