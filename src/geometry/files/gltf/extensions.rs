@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for ExtensionUses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let mut uses = BTreeMap::new();
         let document = JsonValue {
-            place: Place::GltfDocument,
+            place: Place::Document,
             is_extensions: false,
             uses: &mut uses,
         };
@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for ExtensionUses {
 /// Place of a value in a document, which is written only where an extension is found.
 #[derive(Clone, Copy)]
 enum Place<'p> {
-    GltfDocument,
+    Document,
     Member(&'p Place<'p>, &'p str),
     Item(&'p Place<'p>, u64),
 }
@@ -116,8 +116,8 @@ enum Place<'p> {
 impl fmt::Display for Place<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::GltfDocument => formatter.write_str("the document"),
-            Self::Member(Place::GltfDocument, name) => formatter.write_str(name),
+            Self::Document => formatter.write_str("the document"),
+            Self::Member(Place::Document, name) => formatter.write_str(name),
             Self::Member(object, name) => write!(formatter, "{object}.{name}"),
             Self::Item(array, at) => write!(formatter, "{array}[{at}]"),
         }
